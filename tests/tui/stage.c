@@ -15,29 +15,27 @@
 
 #include "tests/tui/picture.h"
 
-void Stage_init(struct Stage *stage, int width, int height)
+struct Stage stage;
+
+void Stage_init(int width, int height)
 {
-    stage->feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
-    Ui_init(&stage->ui, VIEWS, &stage->feed, false);
-    assert_int_equal(Ui_resize(&stage->ui, width, height), 0);
+    Listing_free(stage.feed.listing.newest);
+    if (stage.ui.feed)
+        Ui_release(&stage.ui);
+    stage.feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
+    Ui_init(&stage.ui, VIEWS, &stage.feed, false);
+    assert_int_equal(Ui_resize(&stage.ui, width, height), 0);
 }
 
-void Stage_release(struct Stage *stage)
+void Stage_push(struct SampleSpec request)
 {
-    Listing_free(stage->feed.listing.newest);
-    Ui_release(&stage->ui);
+    assert_int_equal(Model_push(&stage.ui.model, Sample_new(request)), 0);
 }
 
-void Stage_push(struct Stage *stage, struct SampleSpec request)
+void Stage_deliver(struct SampleSpec request, const char *file)
 {
-    assert_int_equal(Model_push(&stage->ui.model, Sample_new(request)), 0);
-}
-
-void Stage_deliver(struct Stage *stage, struct SampleSpec request,
-                   const char *file)
-{
-    struct Ui *ui = &stage->ui;
-    uint64_t id = stage->feed.listing.id;
+    struct Ui *ui = &stage.ui;
+    uint64_t id = stage.feed.listing.id;
     if (ui->view == VIEW_FLAME && !ui->flame.tree.count &&
         !request.no_sampler) {
         struct FlameTable *stacks = Sample_stacks(request);
@@ -50,33 +48,33 @@ void Stage_deliver(struct Stage *stage, struct SampleSpec request,
     struct Listing *listing = Sample_listing(id, file);
     if (request.hostile)
         Sample_make_hostile(listing);
-    stage->feed.listing.newest = listing;
+    stage.feed.listing.newest = listing;
     VIEWS[VIEW_ANNOTATE]->want(ui);
 }
 
-void Stage_press(struct Stage *stage, uint32_t key)
+void Stage_press(uint32_t key)
 {
-    Keyboard_press(&stage->ui, key);
-    Frame_draw(&stage->ui);
+    Keyboard_press(&stage.ui, key);
+    Frame_draw(&stage.ui);
 }
 
-void Stage_type(struct Stage *stage, const char *keys)
+void Stage_type(const char *keys)
 {
     for (; *keys; keys++)
-        Stage_press(stage, (uint8_t)*keys);
+        Stage_press((uint8_t)*keys);
 }
 
-const char *Stage_text(struct Stage *stage)
+const char *Stage_text(void)
 {
-    return picture_of(&stage->ui.canvas);
+    return picture_of(&stage.ui.canvas);
 }
 
-void Stage_expect(struct Stage *stage, const char *words, bool there)
+void Stage_expect(const char *words, bool there)
 {
-    Frame_draw(&stage->ui);
-    const char *text = Stage_text(stage);
+    Frame_draw(&stage.ui);
+    const char *text = Stage_text();
     if ((strstr(text, words) != NULL) != there)
         fail_msg("%s: \"%s\" is%s there:\n%s",
-                 Navigation_front(&stage->ui)->name, words, there ? " not" : "",
+                 Navigation_front(&stage.ui)->name, words, there ? " not" : "",
                  text);
 }

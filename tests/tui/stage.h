@@ -6,27 +6,26 @@
 #include "tests/tui/sample.h"
 #include "tui/views/ui.h"
 
-struct Stage {
+extern struct Stage {
     struct Feed feed;
     struct Ui ui;
-};
+} stage;
 
-// Sets the viewer up. The viewer has no snapshot yet, and its screen is empty.
-void Stage_init(struct Stage *stage, int width, int height);
-void Stage_release(struct Stage *stage);
+// Sets the viewer up, and drops the one before. The viewer has no snapshot yet,
+// and its screen is empty.
+void Stage_init(int width, int height);
 // Delivers a snapshot to the viewer.
-void Stage_push(struct Stage *stage, struct SampleSpec request);
+void Stage_push(struct SampleSpec request);
 // Delivers the stacks or the code for which the front view waits. The code
 // belongs to the source file `file`.
-void Stage_deliver(struct Stage *stage, struct SampleSpec request,
-                   const char *file);
+void Stage_deliver(struct SampleSpec request, const char *file);
 // Stage_press presses one key, and Stage_type presses each character of `keys`.
 // Then both draw a frame.
-void Stage_press(struct Stage *stage, uint32_t key);
-void Stage_type(struct Stage *stage, const char *keys);
+void Stage_press(uint32_t key);
+void Stage_type(const char *keys);
 // Returns the text of the frame that was drawn last. The text is valid until
 // the next call of Stage_text.
-const char *Stage_text(struct Stage *stage);
+const char *Stage_text(void);
 // Draws a frame, and checks its text. If `there` is true, fails unless `words`
 // are on the screen. If `there` is false, fails if `words` are on the screen.
-void Stage_expect(struct Stage *stage, const char *words, bool there);
+void Stage_expect(const char *words, bool there);

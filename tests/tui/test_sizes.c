@@ -26,20 +26,20 @@
 // The path of a source file with hostile lines.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
-static void set_up(struct Stage *stage, bool ascii, struct SampleSpec request)
+static void set_up(bool ascii, struct SampleSpec request)
 {
-    Stage_init(stage, 150, 40);
-    stage->ui.canvas.ascii = ascii;
+    Stage_init(150, 40);
+    stage.ui.canvas.ascii = ascii;
     for (request.tick = 0; request.tick < 4; request.tick++)
-        Stage_push(stage, request);
-    Frame_draw(&stage->ui);
+        Stage_push(request);
+    Frame_draw(&stage.ui);
 }
 
 // Checks that a view shows something, because an empty view cannot fail the
 // other checks.
-static void check_is_fed(const struct Stage *stage, bool sampled)
+static void check_is_fed(bool sampled)
 {
-    const struct Ui *ui = &stage->ui;
+    const struct Ui *ui = &stage.ui;
     if (ui->view == VIEW_ANNOTATE)
         assert_true(ui->annotate.annotation.count > 8);
     if (ui->view == VIEW_CALLERS && sampled)
@@ -80,9 +80,9 @@ static void complain(const struct Ui *ui, const char *what)
              ui->canvas.height, what, picture_of(&ui->canvas));
 }
 
-static void check_screen(struct Stage *stage, int width, int height)
+static void check_screen(int width, int height)
 {
-    struct Ui *ui = &stage->ui;
+    struct Ui *ui = &stage.ui;
     const struct Layout *layout = &ui->layout;
     assert_int_equal(Ui_resize(ui, width, height), 0);
     Frame_draw(ui);
@@ -115,23 +115,21 @@ static void check_every_size(const char *keys, bool ascii,
                              struct SampleSpec request)
 {
     bool every = getenv("SIZES") && !strcmp(getenv("SIZES"), "all");
-    struct Stage stage;
     uint32_t key;
-    set_up(&stage, ascii, request);
+    set_up(ascii, request);
     while ((key = Key_parse(&keys)) != 0) {
         Keyboard_press(&stage.ui, key);
-        Stage_deliver(&stage, request, source_path);
+        Stage_deliver(request, source_path);
         Frame_draw(&stage.ui);
     }
-    check_is_fed(&stage, !request.no_sampler);
+    check_is_fed(!request.no_sampler);
     for (int width = 60; width <= 400;
          width = next(width, width < 160 ? 11 : 61, every))
         for (int height = 12; height <= 120;
              height = next(height, height < 40 ? 7 : 41, every))
-            check_screen(&stage, width, height);
+            check_screen(width, height);
     for (int size = 0; size < 60; size += 7)
-        check_screen(&stage, size, 1 + size / 5);
-    Stage_release(&stage);
+        check_screen(size, 1 + size / 5);
 }
 
 // These keys open every view, with its options off and on. The first UNSAMPLED
@@ -238,9 +236,8 @@ TEST(test_the_list_of_processes)
 
 TEST(test_resizing)
 {
-    struct Stage stage;
     unsigned random = 5;
-    set_up(&stage, false, (struct SampleSpec){.extra = 300});
+    set_up(false, (struct SampleSpec){.extra = 300});
     for (int round = 0; round < 400; round++) {
         random = random * 1103515245 + 12345;
         int width = 1 + (int)(random >> 8) % 400;
@@ -248,19 +245,18 @@ TEST(test_resizing)
         static const uint32_t keys[] = {
             'j', PRESS_END,    'k', PRESS_PAGE_DOWN, 'o',
             't', PRESS_ESCAPE, 'c', PRESS_ENTER,     'f'};
-        check_screen(&stage, width, height);
+        check_screen(width, height);
         if (stage.ui.layout.too_small)
             continue;
         Keyboard_press(&stage.ui,
                        keys[(random >> 24) % (sizeof keys / sizeof *keys)]);
-        Stage_deliver(&stage, (struct SampleSpec){0}, source_path);
+        Stage_deliver((struct SampleSpec){0}, source_path);
         Frame_draw(&stage.ui);
         const struct List *list = &stage.ui.lists[stage.ui.view];
         if (list->count)
             assert_between(list->selected, list->top,
                            list->top + list->height - 1);
     }
-    Stage_release(&stage);
 }
 
 int main(void)

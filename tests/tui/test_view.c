@@ -13,37 +13,37 @@
 
 #include "tests/unit.h"
 
-static void set_up(struct Stage *stage, int width, int height)
+static void set_up(int width, int height)
 {
-    Stage_init(stage, width, height);
+    Stage_init(width, height);
     for (unsigned tick = 0; tick < 3; tick++)
-        Stage_push(stage, (struct SampleSpec){.tick = tick});
-    const struct Snapshot *now = stage->ui.model.snapshot;
-    assert_int_equal(Comparison_make(&stage->ui.comparison, now, now), 0);
-    Frame_draw(&stage->ui);
+        Stage_push((struct SampleSpec){.tick = tick});
+    const struct Snapshot *now = stage.ui.model.snapshot;
+    assert_int_equal(Comparison_make(&stage.ui.comparison, now, now), 0);
+    Frame_draw(&stage.ui);
 }
 
 // Checks whether the bottom line has a key with this label.
-static void expect_offered(struct Stage *stage, const char *label, bool offered)
+static void expect_offered(const char *label, bool offered)
 {
-    const struct Canvas *canvas = &stage->ui.canvas;
+    const struct Canvas *canvas = &stage.ui.canvas;
     char line[512] = "";
     for (int x = 0; x < canvas->width && x < 500; x++)
         line[x] = (char)Canvas_cell(canvas, canvas->height - 1, x)->code;
     if ((strstr(line, label) != NULL) != offered)
         fail_msg("%s: \"%s\" is%s offered: %s",
-                 Navigation_front(&stage->ui)->name, label,
+                 Navigation_front(&stage.ui)->name, label,
                  offered ? " not" : "", line);
 }
 
 // Selects the hottest box at this depth.
-static void select_box(struct Stage *stage, int depth)
+static void select_box(int depth)
 {
-    FlameState_take(&stage->ui.flame,
+    FlameState_take(&stage.ui.flame,
                     Sample_stacks((struct SampleSpec){.tick = 5}));
-    Frame_draw(&stage->ui);
+    Frame_draw(&stage.ui);
     while (depth--)
-        Stage_press(stage, 'j');
+        Stage_press('j');
 }
 
 // Returns a key that opens the view `id` from the front view. Returns 0 if the
@@ -65,39 +65,33 @@ static uint32_t opener(const struct View *front, enum ViewId id)
 // has it.
 TEST(test_the_self_time_of_the_selected_function)
 {
-    struct Stage stage;
-    set_up(&stage, 160, 40);
+    set_up(160, 40);
     struct Function *function =
         (void *)(uintptr_t)Model_row(&stage.ui.model, 0)->now;
     function->avg_cycles = 0;
     function->avg_estimated = 1;
     function->run_samples = 0;
-    Stage_expect(&stage, " a call ", false);
+    Stage_expect(" a call ", false);
     function->avg_estimated = 0;
-    Stage_expect(&stage, "self <42 cyc = <20ns a call ", true);
+    Stage_expect("self <42 cyc = <20ns a call ", true);
     function->avg_cycles = 2100;
-    Stage_expect(&stage, "self 2.1k cyc = 1.0µs a call ", true);
-    Stage_release(&stage);
+    Stage_expect("self 2.1k cyc = 1.0µs a call ", true);
 }
 
 TEST(test_before_the_first_snapshot)
 {
     for (int id = 0; id < VIEW_COUNT; id++) {
         bool asks = id == VIEW_ANNOTATE || id == VIEW_CALLERS;
-        struct Stage stage;
         if (id == VIEW_HELP)
             continue;
-        Stage_init(&stage, 80, 24);
+        Stage_init(80, 24);
         Navigation_open(&stage.ui, (enum ViewId)id);
-        Stage_expect(&stage,
-                     asks ? "No function is selected."
+        Stage_expect(asks ? "No function is selected."
                           : "Waiting for the first numbers",
                      true);
         strcpy(stage.feed.notice, "It is starting.");
-        Stage_expect(&stage,
-                     asks ? "No function is selected." : "It is starting.",
+        Stage_expect(asks ? "No function is selected." : "It is starting.",
                      true);
-        Stage_release(&stage);
     }
 }
 
@@ -105,16 +99,14 @@ TEST(test_without_a_sampler)
 {
     static const enum ViewId views[] = {VIEW_MAIN, VIEW_CALLERS, VIEW_THREADS};
     for (int i = 0; i < 3; i++) {
-        struct Stage stage;
-        Stage_init(&stage, 150, 30);
+        Stage_init(150, 30);
         stage.feed.newest =
             Sample_new((struct SampleSpec){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
         stage.ui.message[0] = 0; // The message must come only once.
         Navigation_open(&stage.ui, views[i]);
-        Stage_expect(&stage, "this process may not read its own", true);
-        Stage_release(&stage);
+        Stage_expect("this process may not read its own", true);
     }
 }
 
@@ -126,19 +118,16 @@ TEST(test_an_export_that_is_not_whole)
                             .bytes = 2048,
                             .text = "/tmp/x.json",
                             .lack = "the last 4 s are missing"};
-    struct Stage stage;
-    set_up(&stage, 120, 30);
+    set_up(120, 30);
     Updates_answer(&stage.ui, &answer);
     Stage_expect(
-        &stage,
         "Timeline written: /tmp/x.json, 2.0 KiB, but the last 4 s are missing",
         true);
     assert_true(stage.ui.alert);
     answer.lack[0] = 0;
     Updates_answer(&stage.ui, &answer);
-    Stage_expect(&stage, "2.0 KiB. ui.perfetto.dev opens it.", true);
+    Stage_expect("2.0 KiB. ui.perfetto.dev opens it.", true);
     assert_false(stage.ui.alert);
-    Stage_release(&stage);
 }
 
 static struct Thread *threads_of(struct Snapshot *snapshot)
@@ -158,106 +147,100 @@ static struct Snapshot *with_a_tid_twice(unsigned tick)
 
 TEST(test_a_tid_that_comes_again)
 {
-    struct Stage stage;
     struct Ui *ui = &stage.ui;
     struct Snapshot *snapshot = with_a_tid_twice(3);
     const struct List *list = &ui->lists[VIEW_THREADS];
-    set_up(&stage, 150, 40);
+    set_up(150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
-    Stage_press(&stage, 't');
+    Stage_press('t');
     for (int i = 1; i <= 5; i++) { // This loop selects each thread.
-        Stage_press(&stage, 'j');
+        Stage_press('j');
         assert_int_equal(list->selected, i);
         Frame_draw(ui);
         assert_int_equal(list->selected, i);
     }
     for (int i = 0; i < 3; i++)
-        Stage_press(&stage, 'k');
+        Stage_press('k');
     assert_int_equal(Model_push(&ui->model, with_a_tid_twice(4)), 0);
     Frame_draw(ui);
     assert_int_equal(list->selected, 2);
-    Stage_press(&stage, PRESS_ENTER);
+    Stage_press(PRESS_ENTER);
     assert_true(Model_thread(&ui->model) == &ui->model.snapshot->threads[1]);
-    Stage_press(&stage, 't');
-    Stage_expect(&stage, "● Thread-1 (serve)", true);
-    Stage_expect(&stage, "● has ended", false);
+    Stage_press('t');
+    Stage_expect("● Thread-1 (serve)", true);
+    Stage_expect("● has ended", false);
     // The second thread ends, too, and a third thread gets the same id.
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
-    Stage_expect(&stage, "● Thread-1 (serve) (e", true);
-    Stage_expect(&stage, "● pool-0", false);
+    Stage_expect("● Thread-1 (serve) (e", true);
+    Stage_expect("● pool-0", false);
     assert_true(ui->threads.pin.ended);
-    Stage_release(&stage);
 }
 
 // The latency view has the rows, the filter, the search and the selection of
 // the main view.
 TEST(test_latency)
 {
-    struct Stage stage;
     struct Ui *ui = &stage.ui;
-    set_up(&stage, 150, 40);
-    Stage_type(&stage, "jj");
-    Stage_expect(&stage, "▸ ", true);
+    set_up(150, 40);
+    Stage_type("jj");
+    Stage_expect("▸ ", true);
     uint64_t chosen = Navigation_function(ui);
-    Stage_press(&stage, 'l');
+    Stage_press('l');
     assert_int_equal(ui->view, VIEW_LATENCY);
-    Stage_expect(&stage, "IN FLIGHT  OLDEST      P50     P99▼", true);
+    Stage_expect("IN FLIGHT  OLDEST      P50     P99▼", true);
     // The third snapshot is two seconds later than the second.
-    Stage_expect(&stage, "18s!", false);
-    Stage_expect(&stage, "20s!", true);
-    Stage_expect(&stage, "from begin to return, awaits in", true);
+    Stage_expect("18s!", false);
+    Stage_expect("20s!", true);
+    Stage_expect("from begin to return, awaits in", true);
     assert_true(Navigation_function(ui) == chosen);
-    Stage_type(&stage, "/idle");
-    Stage_press(&stage, PRESS_BACKSPACE);
-    Stage_press(&stage, PRESS_ENTER);
+    Stage_type("/idle");
+    Stage_press(PRESS_BACKSPACE);
+    Stage_press(PRESS_ENTER);
     assert_int_equal(Navigation_function(ui), 11);
-    Stage_press(&stage, PRESS_ENTER);
+    Stage_press(PRESS_ENTER);
     assert_int_equal(ui->view, VIEW_ANNOTATE);
-    Stage_press(&stage, PRESS_ESCAPE);
+    Stage_press(PRESS_ESCAPE);
     assert_int_equal(ui->view, VIEW_LATENCY);
-    Stage_press(&stage, 'l');
+    Stage_press('l');
     assert_int_equal(ui->view, VIEW_MAIN);
     assert_int_equal(Navigation_function(ui), 11);
-    Stage_expect(&stage, "IN FLIGHT", false);
-    Stage_expect(&stage, "SHARE▼", true);
-    Stage_type(&stage, "l>");
-    Stage_expect(&stage, "MAX▼", true);
-    Stage_press(&stage, PRESS_F1 + 5);
-    Stage_expect(&stage, "AWAIT", true);
-    Stage_expect(&stage, "WAITED", false);
-    Stage_press(&stage, PRESS_ESCAPE);
-    Stage_press(&stage, 'q');
+    Stage_expect("IN FLIGHT", false);
+    Stage_expect("SHARE▼", true);
+    Stage_type("l>");
+    Stage_expect("MAX▼", true);
+    Stage_press(PRESS_F1 + 5);
+    Stage_expect("AWAIT", true);
+    Stage_expect("WAITED", false);
+    Stage_press(PRESS_ESCAPE);
+    Stage_press('q');
     assert_int_equal(ui->view, VIEW_MAIN);
     assert_false(ui->quit);
-    Stage_release(&stage);
 }
 
 TEST(test_no_latencies)
 {
-    struct Stage stage;
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *functions = Sample_functions(snapshot);
     for (size_t i = 0; i < snapshot->function_count; i++) {
         functions[i].wall_max_s = NAN;
         functions[i].in_flight = NULL_U64;
     }
-    Stage_init(&stage, 80, 24);
+    Stage_init(80, 24);
     assert_int_equal(Model_push(&stage.ui.model, snapshot), 0);
-    Stage_press(&stage, 'l');
-    Stage_expect(&stage, "no latencies measured", true);
+    Stage_press('l');
+    Stage_expect("no latencies measured", true);
     stage.ui.model.past = true;
-    Stage_expect(&stage, "no latencies recorded", true);
-    Stage_expect(&stage, "IN FLIGHT", true);
-    Stage_release(&stage);
+    Stage_expect("no latencies recorded", true);
+    Stage_expect("IN FLIGHT", true);
 }
 
 // Writes everything that a key can change, except the message, to `out`.
-static void picture(struct Stage *stage, struct Bytes *out)
+static void picture(struct Bytes *out)
 {
-    const struct Ui *ui = &stage->ui;
+    const struct Ui *ui = &stage.ui;
     const struct Canvas *canvas = &ui->canvas;
     Bytes_init(out);
     for (int y = 0; y < canvas->height - 1; y++)
@@ -275,7 +258,7 @@ static void picture(struct Stage *stage, struct Bytes *out)
 
 // Opens a view with all of its data, and selects a row on which each key of the
 // view has an effect.
-static void open_whole(struct Stage *stage, enum ViewId id)
+static void open_whole(enum ViewId id)
 {
     static const char *const moves[VIEW_COUNT] = {
         [VIEW_MAIN] = "jjj",      [VIEW_CALLERS] = "jjj",
@@ -284,18 +267,18 @@ static void open_whole(struct Stage *stage, enum ViewId id)
         [VIEW_LATENCY] = "jjj",   [VIEW_LOOPS] = "j",
         [VIEW_EXCEPTIONS] = "j",  [VIEW_TASK_GROUP] = "j",
         [VIEW_LINES] = "j"};
-    set_up(stage, 310, 40);
-    stage->ui.task_group =
-        TaskGroup_key(&stage->ui.model.snapshot->tasks_groups[0]);
-    Navigation_open(&stage->ui, id);
+    set_up(310, 40);
+    stage.ui.task_group =
+        TaskGroup_key(&stage.ui.model.snapshot->tasks_groups[0]);
+    Navigation_open(&stage.ui, id);
     if (id == VIEW_FLAME)
-        select_box(stage, 0);
-    stage->feed.listing.newest =
+        select_box(0);
+    stage.feed.listing.newest =
         Sample_listing(1, "tests/tui/sample_source.txt");
-    Updates_poll(&stage->ui);
-    Frame_draw(&stage->ui);
+    Updates_poll(&stage.ui);
+    Frame_draw(&stage.ui);
     for (const char *key = moves[id]; key && *key; key++)
-        Stage_press(stage, (uint32_t)*key);
+        Stage_press((uint32_t)*key);
 }
 
 // Draws the view after the key `binding` (NULL: no key) and a further snapshot,
@@ -304,19 +287,17 @@ static void open_whole(struct Stage *stage, enum ViewId id)
 static void check_after(enum ViewId id, const struct Binding *binding,
                         struct Bytes *out)
 {
-    struct Stage stage;
-    open_whole(&stage, id);
+    open_whole(id);
     if (binding) {
         bool back = binding->request == REQUEST_CLOSE && id != VIEW_MAIN;
-        expect_offered(&stage, back ? "q Back" : binding->label, true);
+        expect_offered(back ? "q Back" : binding->label, true);
         Keyboard_press(&stage.ui, binding->keys[0]);
     }
     assert_int_equal(
         Model_push(&stage.ui.model, Sample_new((struct SampleSpec){.tick = 3})),
         0);
     Frame_draw(&stage.ui);
-    picture(&stage, out);
-    Stage_release(&stage);
+    picture(out);
 }
 
 static void check_key(enum ViewId id, const struct Binding *binding)
@@ -359,35 +340,31 @@ TEST(test_every_key_in_every_view)
     for (int size = 0; size < (UNDER_ASAN ? 1 : 3); size++)
         for (int id = 0; id < VIEW_COUNT; id++)
             for (uint32_t key = 1; key <= PRESS_WHEEL_DOWN; key++) {
-                struct Stage stage;
                 if (key == 0x100)
                     key = PRESS_UP;
-                set_up(&stage, sizes[size][0], sizes[size][1]);
+                set_up(sizes[size][0], sizes[size][1]);
                 Navigation_open(&stage.ui, (enum ViewId)id);
                 Frame_draw(&stage.ui);
-                Stage_press(&stage, key);
-                Stage_press(&stage, key);
-                Stage_press(&stage, PRESS_ESCAPE);
-                Stage_release(&stage);
+                Stage_press(key);
+                Stage_press(key);
+                Stage_press(PRESS_ESCAPE);
             }
 }
 
 // `n` opens the hottest lines, and during a search it goes to the next match.
 TEST(test_lines_and_next_match_share_a_key)
 {
-    struct Stage stage;
-    set_up(&stage, 120, 30);
-    Stage_press(&stage, 'n');
+    set_up(120, 30);
+    Stage_press('n');
     assert_int_equal(stage.ui.view, VIEW_LINES);
-    Stage_expect(&stage, "app/run_benchmark.py:511", true);
-    Stage_press(&stage, 'n');
+    Stage_expect("app/run_benchmark.py:511", true);
+    Stage_press('n');
     assert_int_equal(stage.ui.view, VIEW_MAIN);
     for (const char *key = "/parse\r"; *key; key++)
-        Stage_press(&stage, *key == '\r' ? PRESS_ENTER : (uint32_t)*key);
-    Stage_press(&stage, 'n');
+        Stage_press(*key == '\r' ? PRESS_ENTER : (uint32_t)*key);
+    Stage_press('n');
     assert_int_equal(stage.ui.view, VIEW_MAIN);
-    Stage_press(&stage, PRESS_ESCAPE); // drops the search
-    Stage_press(&stage, 'n');
+    Stage_press(PRESS_ESCAPE); // drops the search
+    Stage_press('n');
     assert_int_equal(stage.ui.view, VIEW_LINES);
-    Stage_release(&stage);
 }

@@ -26,37 +26,36 @@ static const char source_text[] =
     "        # \xe2\x80\xaetxet\x1b[2J \x01\n"
     "        return \"\xe4\xb8\xad\xe6\x96\x87\"\n";
 
-static void set_up(struct Stage *stage, int width, int height)
+static void set_up(int width, int height)
 {
-    Stage_init(stage, width, height);
-    stage->feed.pid = getpid();
-    Stage_push(stage, (struct SampleSpec){.tick = 1});
-    Frame_draw(&stage->ui);
+    Stage_init(width, height);
+    stage.feed.pid = getpid();
+    Stage_push((struct SampleSpec){.tick = 1});
+    Frame_draw(&stage.ui);
 }
 
 // Delivers the answer to the view's request.
-static void answer(struct Stage *stage, struct Listing *listing)
+static void answer(struct Listing *listing)
 {
-    Listing_free(stage->feed.listing.newest);
-    stage->feed.listing.newest = listing;
-    stage->feed.listing.number = 0;
-    Updates_poll(&stage->ui);
-    Frame_draw(&stage->ui);
+    Listing_free(stage.feed.listing.newest);
+    stage.feed.listing.newest = listing;
+    stage.feed.listing.number = 0;
+    Updates_poll(&stage.ui);
+    Frame_draw(&stage.ui);
 }
 
-static void open_view(struct Stage *stage, int width, int height,
-                      const char *file)
+static void open_view(int width, int height, const char *file)
 {
-    set_up(stage, width, height);
-    Stage_press(stage, PRESS_ENTER);
-    assert_int_equal(stage->ui.view, VIEW_ANNOTATE);
-    answer(stage, Sample_listing(stage->ui.annotate.id, file));
+    set_up(width, height);
+    Stage_press(PRESS_ENTER);
+    assert_int_equal(stage.ui.view, VIEW_ANNOTATE);
+    answer(Sample_listing(stage.ui.annotate.id, file));
 }
 
 // Fails unless one line contains all of these texts in this order.
-static void expect_line(struct Stage *stage, const char *const *parts)
+static void expect_line(const char *const *parts)
 {
-    char *text = strdup(Stage_text(stage)), *saved, *line;
+    char *text = strdup(Stage_text()), *saved, *line;
     for (line = strtok_r(text, "\n", &saved); line;
          line = strtok_r(NULL, "\n", &saved)) {
         const char *at = line;
@@ -68,18 +67,17 @@ static void expect_line(struct Stage *stage, const char *const *parts)
     }
     free(text);
     if (!line)
-        fail_msg("no line with \"%s\" in:\n%s", parts[0], Stage_text(stage));
+        fail_msg("no line with \"%s\" in:\n%s", parts[0], Stage_text());
 }
 
-#define EXPECT(...)                                                            \
-    expect_line(&stage, (const char *const[]){__VA_ARGS__, NULL})
+#define EXPECT(...) expect_line((const char *const[]){__VA_ARGS__, NULL})
 
 // Counts the cells of the bar on the line that contains `text`, and sets *style
 // to the bar's style.
-static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
+static int bar_of(const char *text, uint8_t *style)
 {
-    const struct Canvas *canvas = &stage->ui.canvas;
-    const char *frame = Stage_text(stage);
+    const struct Canvas *canvas = &stage.ui.canvas;
+    const char *frame = Stage_text();
     int y = 0, cells = 0;
     const char *found = strstr(frame, text);
     assert_non_null(found);
@@ -99,19 +97,17 @@ static int bar_of(struct Stage *stage, const char *text, uint8_t *style)
 // a faint bar shows cycles, which are equal for all instructions of a block.
 TEST(test_bars)
 {
-    struct Stage stage;
     uint8_t style = STYLE_PLAIN;
-    open_view(&stage, 150, 40, source_path);
+    open_view(150, 40, source_path);
     // The bar stands for 96 %.
-    assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 8);
-    assert_int_equal(bar_of(&stage, "61% in C: json.loads", &style), 7);
+    assert_int_equal(bar_of("json.loads(row)", &style), 8);
+    assert_int_equal(bar_of("61% in C: json.loads", &style), 7);
     assert_int_equal(style, Gauge_heat(.8));
     // The bar stands for 16 %.
-    assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 2);
+    assert_int_equal(bar_of("BINARY_OP", &style), 2);
     assert_int_equal(style, Gauge_heat(.16));
-    assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
-    Stage_release(&stage);
-    open_view(&stage, 150, 40, source_path);
+    assert_int_equal(bar_of("LOAD_FAST", &style), 0);
+    open_view(150, 40, source_path);
     struct Listing *listing = Sample_listing(stage.ui.annotate.id, source_path);
     struct ListingRow *rows = (void *)(uintptr_t)listing->rows;
     struct ListingRow copy[16];
@@ -119,37 +115,35 @@ TEST(test_bars)
     for (size_t i = 0; i < listing->row_count; i++)
         copy[i].samples = copy[i].c_samples = NULL_U64;
     listing->rows = copy;
-    answer(&stage, listing);
-    assert_int_equal(bar_of(&stage, "json.loads(row)", &style), 0);
-    assert_int_equal(bar_of(&stage, "BINARY_OP", &style), 8);
+    answer(listing);
+    assert_int_equal(bar_of("json.loads(row)", &style), 0);
+    assert_int_equal(bar_of("BINARY_OP", &style), 8);
     assert_int_equal(style, STYLE_FAINT);
-    assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 4);
+    assert_int_equal(bar_of("LOAD_FAST", &style), 4);
     assert_int_equal(style, STYLE_FAINT);
     listing = Sample_listing(stage.ui.annotate.id, source_path);
     for (size_t i = 0; i < listing->row_count; i++)
         copy[i].cycles = 20; // all instructions are one block, so all cycles
                              // are equal
     listing->rows = copy;
-    answer(&stage, listing);
+    answer(listing);
     EXPECT("LOAD_FAST", "20");
-    assert_int_equal(bar_of(&stage, "LOAD_FAST", &style), 0);
-    Stage_release(&stage);
+    assert_int_equal(bar_of("LOAD_FAST", &style), 0);
 }
 
-static void fail_with(struct Stage *stage, int error, const char *why)
+static void fail_with(int error, const char *why)
 {
-    struct FeedListing *listing = &stage->feed.listing;
+    struct FeedListing *listing = &stage.feed.listing;
     listing->error = error;
     listing->number = 0;
     snprintf(listing->why, sizeof listing->why, "%s", why);
-    Frame_draw(&stage->ui);
+    Frame_draw(&stage.ui);
 }
 
 // The ages of a task and of the newest hit say what they are.
 TEST(test_ages)
 {
-    struct Stage stage;
-    open_view(&stage, 150, 40, source_path);
+    open_view(150, 40, source_path);
     struct StackPlace place = {stage.ui.annotate.id, "run", source_path, 6};
     struct TaskGroup group = {.coroutine = "run",
                               .task = "Task-7",
@@ -172,16 +166,14 @@ TEST(test_ages)
     EXPECT("◂ Task-7 waits, age 75s");
     EXPECT("last hit 12s ago");
     now->tasks_group_count = 0;
-    Stage_release(&stage);
 }
 
 // If the program makes a function again, the new function has another id, and
 // the view shows the new function.
 TEST(test_a_function_that_is_replaced)
 {
-    struct Stage stage;
-    set_up(&stage, 120, 30);
-    Stage_press(&stage, PRESS_ENTER);
+    set_up(120, 30);
+    Stage_press(PRESS_ENTER);
     struct AnnotateState *view = &stage.ui.annotate;
     const struct Row *row = Model_row_of(&stage.ui.model, view->id);
     struct Listing *listing = Sample_listing(view->id, source_path);
@@ -194,13 +186,12 @@ TEST(test_a_function_that_is_replaced)
     listing->name = other->now->name;
     listing->file = other->now->file;
     listing->line = other->now->line;
-    answer(&stage, listing);
-    fail_with(&stage, ENOENT, "gone");
+    answer(listing);
+    fail_with(ENOENT, "gone");
     uint64_t id = other->id;
     ANNOTATE_VIEW.want(&stage.ui);
     assert_true(view->id == id);
     assert_null(view->listing);
-    Stage_release(&stage);
 }
 
 int main(void)
