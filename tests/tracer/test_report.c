@@ -10,11 +10,12 @@
 #include "tests/unit.h"
 
 static struct Opcodes opcodes;
+static struct Snapshot *snapshot;
+static char *text; // The report that was written last.
 
-static struct Snapshot *snapshot_of(void)
+static void set_up(void)
 {
-    struct Snapshot *snapshot = Snapshot_new();
-
+    snapshot = Snapshot_new();
     snapshot->version = "0.1.0";
     snapshot->pid = 1234;
     snapshot->command = "python demo.py";
@@ -26,7 +27,13 @@ static struct Snapshot *snapshot_of(void)
     snapshot->events = 1234567;
     snapshot->lost = 0;
     snapshot->functions_total = 3;
-    return snapshot;
+}
+
+static void tear_down(void)
+{
+    Snapshot_free(snapshot);
+    free(text);
+    text = NULL;
 }
 
 static struct Function function_of(const char *name, const char *file)
@@ -48,11 +55,30 @@ static struct Function function_of(const char *name, const char *file)
     };
 }
 
-static char *write_report(const struct Report *report)
+static void check_shape(void)
+{
+    const char *at = text;
+    char line[1000];
+
+    while (*at) {
+        size_t size = strcspn(at, "\n");
+
+        assert_true(size < sizeof line);
+        memcpy(line, at, size);
+        line[size] = 0;
+        if (Harmless_width(line) > 100)
+            fail_msg("too wide: %s", line);
+        if (size)
+            assert_true(line[size - 1] != ' ');
+        at += size + (at[size] == '\n');
+    }
+}
+
+static void write_report(const struct Report *report)
 {
     struct Bytes out;
-    char *text;
 
+    free(text);
     Bytes_init(&out);
     Report_write(&out, report);
     assert_int_equal(out.error, 0);
@@ -62,46 +88,27 @@ static char *write_report(const struct Report *report)
     assert_int_equal(strlen(text), out.size);
     assert_int_equal(text[out.size - 1], '\n');
     Bytes_release(&out);
-    return text;
 }
 
-static char *report(const struct Snapshot *snapshot,
-                    const struct ReportPart *parts, size_t count,
-                    const char *path)
+static void report(const struct ReportPart *parts, size_t count,
+                   const char *path)
 {
     const struct Report report = {
         snapshot, parts, count, &opcodes, {path, 76200000, 4.21}, false};
 
-    return write_report(&report);
+    write_report(&report);
+    if (!path || strlen(path) < 90) // No path is shortened.
+        check_shape();
 }
 
-static void check_shape(const char *text)
-{
-    char line[1000];
-
-    while (*text) {
-        size_t size = strcspn(text, "\n");
-
-        assert_true(size < sizeof line);
-        memcpy(line, text, size);
-        line[size] = 0;
-        if (Harmless_width(line) > 100)
-            fail_msg("too wide: %s", line);
-        if (size)
-            assert_true(line[size - 1] != ' ');
-        text += size + (text[size] == '\n');
-    }
-}
-
-static void expect(const char *text, const char *part)
+static void expect(const char *part)
 {
     if (!strstr(text, part))
         fail_msg("no \"%s\" in\n%s", part, text);
 }
 
-TEST(a_function_and_its_instructions)
+TEST_WITH(a_function_and_its_instructions, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("Parser.parse", "/src/parse.py");
     struct ListingDetailRow rows[] = {
         {.offset = 2,
@@ -140,69 +147,57 @@ TEST(a_function_and_its_instructions)
         .ranked.function = &function,
         .detail = &detail,
         .callers = {.callers = {{"main", 0.9}}, .count = 1}};
-    char *text = report(snapshot, &part, 1, "/tmp/ocular_trace.json");
+    report(&part, 1, "/tmp/ocular_trace.json");
 
-    check_shape(text);
-    expect(text, "Ocular 0.1.0: pid 1234, python demo.py\n");
-    expect(text,
-           "adaptive mode, threshold 500; 12.3 s traced; "
-           "1.2M events; 3 functions; CPython 3.13.0\n");
-    expect(text, "#1  Parser.parse   ");
-    expect(text, "/src/parse.py:12\n");
-    expect(text,
-           "    38.2% of a core over the whole run, of 26 samples\n"
-           "    >=500 calls  ~4000 cycles (2.0 us) a call  "
-           "partial, 3 of 7 sites dark\n"
-           "    time by caller: main 90%\n"
-           "    [000] ");
-    expect(text,
-           "    [001] offset 94   line 12   FOR_ITER -> FOR_ITER_RANGE"
-           "    >=500 hits   ~37 cycles\n");
-    expect(text,
-           "    [002] offset 98   line 12   STORE_FAST                "
-           "      500 hits  ~3.2 cycles  dark\n");
-    expect(text, "    [003] offset 100  line      LOAD_FAST\n");
-    expect(text, "JUMP_BACKWARD -> (executor)  >=1.2M hits\n");
-    expect(text, "timeline: /tmp/ocular_trace.json\n");
-    expect(text, "https://ui.perfetto.dev");
+    expect("Ocular 0.1.0: pid 1234, python demo.py\n");
+    expect(
+        "adaptive mode, threshold 500; 12.3 s traced; "
+        "1.2M events; 3 functions; CPython 3.13.0\n");
+    expect("#1  Parser.parse   ");
+    expect("/src/parse.py:12\n");
+    expect(
+        "    38.2% of a core over the whole run, of 26 samples\n"
+        "    >=500 calls  ~4000 cycles (2.0 us) a call  "
+        "partial, 3 of 7 sites dark\n"
+        "    time by caller: main 90%\n"
+        "    [000] ");
+    expect(
+        "    [001] offset 94   line 12   FOR_ITER -> FOR_ITER_RANGE"
+        "    >=500 hits   ~37 cycles\n");
+    expect(
+        "    [002] offset 98   line 12   STORE_FAST                "
+        "      500 hits  ~3.2 cycles  dark\n");
+    expect("    [003] offset 100  line      LOAD_FAST\n");
+    expect("JUMP_BACKWARD -> (executor)  >=1.2M hits\n");
+    expect("timeline: /tmp/ocular_trace.json\n");
+    expect("https://ui.perfetto.dev");
     assert_null(strstr(text, "lost"));
-    expect(text, "~  mean over its block\n");
+    expect("~  mean over its block\n");
     assert_null(strstr(text, "generic"));
-    free(text);
     // In precise mode the report says to which instructions the cycles belong.
     detail.precise = true;
-    text = report(snapshot, &part, 1, NULL);
-    check_shape(text);
-    expect(text, "~  mean\n");
-    expect(text, "each instruction's own, in its generic form");
-    expect(text, "not those of what stands behind \"->\"\n");
-    free(text);
-    Snapshot_free(snapshot);
+    report(&part, 1, NULL);
+    expect("~  mean\n");
+    expect("each instruction's own, in its generic form");
+    expect("not those of what stands behind \"->\"\n");
 }
 
-TEST(nothing_was_traced)
+TEST_WITH(nothing_was_traced, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
-    char *text;
-
     snapshot->lost = 77;
     snapshot->threshold = 0;
-    text = report(snapshot, NULL, 0, NULL);
-    check_shape(text);
-    expect(text, "No function was traced");
-    expect(text, "77 timeline events were lost");
-    expect(text, "threshold 0 (never dark)");
+    report(NULL, 0, NULL);
+    expect("No function was traced");
+    expect("77 timeline events were lost");
+    expect("threshold 0 (never dark)");
     assert_null(strstr(text, "perfetto"));
-    free(text);
     Snapshot_free(snapshot);
     snapshot = Snapshot_new(); // Every value of this snapshot is null.
-    free(report(snapshot, NULL, 0, NULL));
-    Snapshot_free(snapshot);
+    report(NULL, 0, NULL);
 }
 
-TEST(what_is_null_is_left_out)
+TEST_WITH(what_is_null_is_left_out, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
     struct Function function = {
         .name = NULL,
         .calls = 1,
@@ -215,117 +210,95 @@ TEST(what_is_null_is_left_out)
     };
     struct ListingDetail detail = {1, NULL, 0, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
-    char *text = report(snapshot, &part, 1, NULL);
+    report(&part, 1, NULL);
 
-    check_shape(text);
-    expect(text, "    1 call  armed\n");
+    expect("    1 call  armed\n");
     assert_null(strstr(text, "nan"));
-    free(text);
-    Snapshot_free(snapshot);
 }
 
-// Returns the report about a snapshot with one function.
-static char *report_of(struct Snapshot *snapshot, struct Function *function)
+// Writes the report about a snapshot with one function.
+static void report_of(struct Function *function)
 {
     struct ListingDetail detail = {1, NULL, 0, false};
     struct ReportPart part = {.ranked.function = function, .detail = &detail};
-    char *text;
 
     snapshot->functions = function;
     snapshot->function_count = 1;
-    text = report(snapshot, &part, 1, NULL);
-    check_shape(text);
+    report(&part, 1, NULL);
     assert_null(strstr(text, "nan"));
-    return text;
 }
 
-TEST(a_timeline_that_is_too_large_for_a_browser)
+TEST_WITH(a_timeline_that_is_too_large_for_a_browser, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
     struct Report huge = {.snapshot = snapshot,
                           .opcodes = &opcodes,
                           .timeline = {"/tmp/t.json", 300000000, 4.21}};
-    char *text = write_report(&huge);
 
-    check_shape(text);
+    write_report(&huge);
+    check_shape();
+
     expect(
-        text,
         "the overhead leaves out\n"
         "            too large for https://ui.perfetto.dev: choose an output "
         "that ends in .pftrace\n");
     assert_null(strstr(text, "open it"));
-    free(text);
-    Snapshot_free(snapshot);
 }
 
-TEST(where_no_share_is_known)
+TEST_WITH(where_no_share_is_known, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("f", "f.py");
-    char *text;
 
     function.run_share = NULL_F64;
     function.run_samples = NULL_U64;
-    text = report_of(snapshot, &function);
-    expect(text,
-           "\n  shares of the run: not known, no sampler ran (this process "
-           "may not read its own memory)\n");
-    expect(text, "\n  overhead: not known, the program used no CPU time");
-    expect(text,
-           "\n  functions are ordered by the cycles of their timed "
-           "calls: calls without hooks are not among them\n");
+    report_of(&function);
+    expect(
+        "\n  shares of the run: not known, no sampler ran (this process "
+        "may not read its own memory)\n");
+    expect("\n  overhead: not known, the program used no CPU time");
+    expect(
+        "\n  functions are ordered by the cycles of their timed "
+        "calls: calls without hooks are not among them\n");
     assert_null(strstr(text, "% of a core"));
-    free(text);
     snapshot->threshold = 0; // With threshold 0 all code had hooks.
-    text = report_of(snapshot, &function);
-    expect(text, "ordered by the cycles of their timed calls\n");
-    free(text);
+    report_of(&function);
+    expect("ordered by the cycles of their timed calls\n");
     // The sampler has no sample of the function.
     snapshot->sampler_samples = 12;
     function.run_share = 0;
     function.run_samples = 0;
-    text = report_of(snapshot, &function);
-    expect(text,
-           "\n  shares of the run: not known, no sample found a traced "
-           "function running\n");
-    expect(text, "ordered by the cycles of their timed calls\n");
-    free(text);
-    Snapshot_free(snapshot);
+    report_of(&function);
+    expect(
+        "\n  shares of the run: not known, no sample found a traced "
+        "function running\n");
+    expect("ordered by the cycles of their timed calls\n");
 }
 
-TEST(those_without_a_row_are_summed_up)
+TEST_WITH(those_without_a_row_are_summed_up, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
     struct Function function = function_of("f", "f.py");
     struct RetiredRow others = {
         .name = "(others)", .line = NULL_U64, .run_share = 0.123};
-    char *text;
 
     snapshot->retired = &others;
     snapshot->retired_count = 1;
-    text = report_of(snapshot, &function);
-    expect(text,
-           "\n  12.3% of a core went into functions that are gone and "
-           "have no row of their own\n");
-    free(text);
+    report_of(&function);
+    expect(
+        "\n  12.3% of a core went into functions that are gone and "
+        "have no row of their own\n");
     others.run_share = 0.0001;
-    text = report_of(snapshot, &function);
+    report_of(&function);
     assert_null(strstr(text, "no row"));
-    free(text);
     others.run_share = NULL_F64;
-    text = report_of(snapshot, &function);
+    report_of(&function);
     assert_null(strstr(text, "no row"));
-    free(text);
-    Snapshot_free(snapshot);
 }
 
-TEST(hostile_text_is_harmless)
+TEST_WITH(hostile_text_is_harmless, set_up, tear_down)
 {
-    struct Snapshot *snapshot = snapshot_of();
     struct Function function;
     struct ListingDetail detail = {1, NULL, 0, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
-    char *name = malloc(10001), *text;
+    char *name = malloc(10001);
     size_t i;
 
     for (i = 0; i < 10000; i++)
@@ -333,30 +306,24 @@ TEST(hostile_text_is_harmless)
     name[10000] = 0;
     function = function_of(name, name);
     snapshot->command = name;
-    text = report(snapshot, &part, 1, name);
+    report(&part, 1, name);
     for (i = 0; text[i]; i++)
         assert_true((unsigned char)text[i] >= ' ' || text[i] == '\n');
     assert_null(strstr(text, "\xe2\x80\xae"));
-    free(text);
     // The path is long but harmless, and the report must show its end.
     memset(name, 'x', 10000);
     memcpy(name + 9990, "/theend.py", 10);
     snapshot->command = "python";
-    text = report(snapshot, &part, 1, NULL);
-    check_shape(text);
-    expect(text, "/theend.py:12\n");
-    expect(text, "  ...xxx");
-    free(text);
+    report(&part, 1, NULL);
+    expect("/theend.py:12\n");
+    expect("  ...xxx");
     // A character of several bytes is not cut in two.
     for (i = 0; i < 9990; i += 2)
         memcpy(name + i, "\xc3\xa4", 2);
-    text = report(snapshot, &part, 1, NULL);
-    check_shape(text);
-    expect(text, "  ...\xc3\xa4");
-    expect(text, "/theend.py:12\n");
-    free(text);
+    report(&part, 1, NULL);
+    expect("  ...\xc3\xa4");
+    expect("/theend.py:12\n");
     free(name);
-    Snapshot_free(snapshot);
 }
 
 int main(void)

@@ -13,69 +13,74 @@
 #define HZ 1e9
 #define SECOND UINT64_C(1000000000)
 
-static void count(struct Code *code, uint64_t calls)
+static struct Code *code;
+
+static void count(uint64_t calls)
 {
     Counter_add(&code->hot.entries, calls);
 }
 
-// A span of two seconds has 20 calls, and eight dark seconds follow.
-TEST(test_one_span)
+static void set_up(void)
 {
-    struct Code *code = make_code(1, 0x1000);
+    code = make_code(1, 0x1000);
+}
 
+static void tear_down(void)
+{
+    Code_free(code);
+}
+
+// A span of two seconds has 20 calls, and eight dark seconds follow.
+TEST_WITH(test_one_span, set_up, tear_down)
+{
     Spans_open(code, 5 * SECOND);
-    count(code, 12);
+    count(12);
     assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
     Spans_open(code, 6 * SECOND); // The span is open already.
-    count(code, 8);
+    count(8);
     Spans_close(code, 7 * SECOND, HZ);
     code->hot.dark = true;
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
-    count(code, 1); // A hook that was not removed yet counts these calls.
+    count(1); // A hook that was not removed yet counts these calls.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
     Spans_close(code, 16 * SECOND, HZ); // The span is closed already.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
-    Code_free(code);
 }
 
 // A function that only ran at the start of the program keeps the hooks of its
 // last slice, so none of its later calls is missed. Its calls are missed from
 // its next call on, because this call removes the hooks.
-TEST(test_nothing_is_missed_before_the_hooks_are_removed)
+TEST_WITH(test_nothing_is_missed_before_the_hooks_are_removed, set_up,
+          tear_down)
 {
-    struct Code *code = make_code(1, 0x1000);
-
     Spans_open(code, SECOND);
-    count(code, 70);
+    count(70);
     Spans_close(code, 2 * SECOND, HZ);
     assert_true(Spans_missed(code, 300 * SECOND, HZ) == 0);
     assert_true(Spans_missed_rate(code, 300 * SECOND, HZ) == 0);
     Spans_open(code, 300 * SECOND);
     Spans_close(code, 301 * SECOND, HZ);
     assert_true(Spans_missed(code, 301 * SECOND, HZ) == 0);
-    count(code, 1);
+    count(1);
     Spans_begin_dark(code, 400 * SECOND);
     code->hot.dark = true;
     assert_true(Spans_missed_rate(code, 400 * SECOND, HZ) > 0);
     assert_float_equal(Spans_missed(code, 410 * SECOND, HZ),
                        10 * Spans_rate(code, 410 * SECOND, HZ), 1e-9);
-    Code_free(code);
 }
 
 // A function can miss calls while it is dark, before it is armed forever. When
 // a function has been armed for four times as long as it was dark, the number
 // of missed calls is final.
-TEST(test_what_was_missed_is_settled)
+TEST_WITH(test_what_was_missed_is_settled, set_up, tear_down)
 {
-    struct Code *code = make_code(1, 0x1000);
-
     Spans_begin_dark(code, SECOND);
     code->hot.dark = true;
     Spans_open(code, 11 * SECOND);
     code->hot.dark = false;
-    count(code, 80);
+    count(80);
     Spans_settle(code, 50 * SECOND, HZ);
     assert_false(Spans_is_settled(code));
     Spans_settle(code, 51 * SECOND, HZ);
@@ -84,54 +89,46 @@ TEST(test_what_was_missed_is_settled)
     assert_float_equal(Spans_missed(code, 999 * SECOND, HZ), 20, 1e-9);
     Spans_settle(code, 999 * SECOND, HZ);
     assert_true(Counter_get(&code->spans.open_ticks) == 51 * SECOND);
-    Code_free(code);
 }
 
 // If the load of a program doubles, the rate follows after a few slices.
-TEST(test_a_load_that_changes)
+TEST_WITH(test_a_load_that_changes, set_up, tear_down)
 {
-    struct Code *code = make_code(1, 0x1000);
     uint64_t now = 0;
 
     for (int i = 0; i < 40; i++, now += 10 * SECOND) {
         Spans_open(code, now);
-        count(code, i < 30 ? 100 : 200);
+        count(i < 30 ? 100 : 200);
         Spans_close(code, now + SECOND, HZ);
         if (i == 29)
             assert_float_equal(Spans_rate(code, now, HZ), 100, 1);
     }
     assert_float_equal(Spans_rate(code, now, HZ), 200, 8);
-    Code_free(code);
 }
 
 // A service has no requests in the slice with which tracing begins. This slice
 // is longer than the next slice, and hardly lowers the rate.
-TEST(test_a_first_span_without_calls)
+TEST_WITH(test_a_first_span_without_calls, set_up, tear_down)
 {
-    struct Code *code = make_code(1, 0x1000);
-
     Spans_open(code, SECOND);
     Spans_close(code, SECOND + SECOND / 2, HZ);
     assert_true(Spans_rate(code, 2 * SECOND, HZ) == 0);
     Spans_open(code, 60 * SECOND);
-    count(code, 20);
+    count(20);
     Spans_close(code, 60 * SECOND + SECOND / 5, HZ);
     assert_true(Spans_rate(code, 61 * SECOND, HZ) > 80);
-    Code_free(code);
 }
 
 // A number of calls ended this span, so the span gives no call rate.
-TEST(test_a_span_that_calls_ended)
+TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
 {
-    struct Code *code = make_code(1, 0x1000);
-
     Spans_open(code, 0);
-    count(code, 50);
+    count(50);
     Spans_close(code, SECOND, HZ);
     code->spans.arming = ARMED_SLICES;
     code->hot.dark = true;
     Spans_open(code, 10 * SECOND);
-    count(code, 2000);
+    count(2000);
     Spans_drop(code, 10 * SECOND + SECOND / 10);
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
@@ -140,21 +137,17 @@ TEST(test_a_span_that_calls_ended)
     // samples give more information about the dark time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
-    Code_free(code);
 }
 
 // A coroutine that awaits three times is called once.
-TEST(test_resumptions_are_no_calls)
+TEST_WITH(test_resumptions_are_no_calls, set_up, tear_down)
 {
-    struct Code *code = make_code(1, 0x1000);
-
     Spans_open(code, 0);
-    count(code, 40);
+    count(40);
     Counter_add(&code->hot.resumed, 30);
     Spans_close(code, SECOND, HZ);
     assert_float_equal(Spans_rate(code, SECOND, HZ), 10, 1e-9);
     assert_float_equal(Code_calls_an_entry(code), 0.25, 1e-9);
-    Code_free(code);
 }
 
 // In these programs calls come one at a time, or in groups of up to a dozen.
@@ -168,14 +161,14 @@ TEST(test_the_error_is_honest)
         unsigned within = 0, within_two = 0, rounds = 400;
 
         for (unsigned round = 0; round < rounds; round++) {
-            struct Code *code = make_code(1, 0x1000);
+            set_up();
             double error, off;
 
             for (uint64_t slice = 0; slice < 6; slice++) {
                 Spans_open(code, slice * 20 * SECOND);
                 for (int i = 0; i < 100; i++) // A slice has 20 groups of calls.
                     if (random_u64() % 5 == 0)
-                        count(code, clumps[c]);
+                        count(clumps[c]);
                 Spans_close(code, (slice * 20 + 1) * SECOND, HZ);
             }
             off = fabs(Spans_rate(code, 200 * SECOND, HZ) - 20.0 * clumps[c]);
@@ -198,12 +191,12 @@ TEST(test_few_spans_with_many_calls_are_uncertain)
     unsigned within_two = 0, rounds = 400;
 
     for (unsigned round = 0; round < rounds; round++) {
-        struct Code *code = make_code(1, 0x1000);
+        set_up();
         double off;
 
         for (uint64_t slice = 1; slice <= 1 + round % 2; slice++) {
             Spans_open(code, slice * 60 * SECOND);
-            count(code, 1600 + (unsigned)(random_u64() % 800));
+            count(1600 + (unsigned)(random_u64() % 800));
             Spans_close(code, (slice * 60 + 1) * SECOND, HZ);
         }
         off = fabs(Spans_rate(code, 200 * SECOND, HZ) - 2000);

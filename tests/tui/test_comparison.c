@@ -158,16 +158,32 @@ static void add_numbers(struct Snapshot *s, double worse)
     f->wall_p99_s = .05 * worse;
 }
 
+static struct Comparison comparison;
+
+static void release(void)
+{
+    Comparison_release(&comparison);
+    comparison = (struct Comparison){0};
+}
+
+// Compares two snapshots, which are freed.
+static void compare_snapshots(struct Snapshot *one, struct Snapshot *two)
+{
+    release();
+    assert_int_equal(Comparison_make(&comparison, one, two), 0);
+    Snapshot_free(one);
+    Snapshot_free(two);
+}
+
 // Returns the number of numbers that differ, if the second run is `worse` times
 // as bad.
 static unsigned count_numbers(double worse, char *text, size_t size)
 {
     struct Snapshot *one = run(&PLAIN), *two = run(&PLAIN);
-    struct Comparison comparison;
     unsigned apart = 0;
     add_numbers(one, 1);
     add_numbers(two, worse);
-    assert_int_equal(Comparison_make(&comparison, one, two), 0);
+    compare_snapshots(one, two);
     assert_int_equal(comparison.number_count, 8);
     for (size_t i = 0; i < comparison.number_count; i++) {
         size_t used = strlen(text);
@@ -176,28 +192,20 @@ static unsigned count_numbers(double worse, char *text, size_t size)
         apart++;
         RunNumbers_text(&comparison.numbers[i], text + used, size - used);
     }
-    Comparison_release(&comparison);
-    Snapshot_free(one);
-    Snapshot_free(two);
     return apart;
 }
 
-static void compare(struct Comparison *comparison, const struct Request *a,
-                    const struct Request *b)
+static void compare(const struct Request *a, const struct Request *b)
 {
-    struct Snapshot *one = run(a), *two = run(b);
-    assert_int_equal(Comparison_make(comparison, one, two), 0);
-    assert_int_equal(comparison->function_count, FUNCTIONS);
-    Snapshot_free(one);
-    Snapshot_free(two);
+    compare_snapshots(run(a), run(b));
+    assert_int_equal(comparison.function_count, FUNCTIONS);
 }
 
-static const struct ComparedFunction *
-function(const struct Comparison *comparison, const char *name)
+static const struct ComparedFunction *function(const char *name)
 {
-    for (size_t i = 0; i < comparison->function_count; i++)
-        if (!strcmp(comparison->functions[i].name, name))
-            return &comparison->functions[i];
+    for (size_t i = 0; i < comparison.function_count; i++)
+        if (!strcmp(comparison.functions[i].name, name))
+            return &comparison.functions[i];
     fail_msg("no %s", name);
     return NULL;
 }
@@ -208,17 +216,15 @@ static void check_settings(const struct Request *a, const struct Request *b,
     static const char start[] =
         "They were traced with different settings, so "
         "counts and times may differ for this reason: ";
-    struct Comparison comparison;
-    compare(&comparison, a, b);
+    compare(a, b);
     const char *text = comparison.notes[0].text;
     assert_int_equal(strncmp(text, start, sizeof start - 1) == 0,
                      *words != '\0');
     if (*words)
         assert_string_equal(text + sizeof start - 1, words);
-    Comparison_release(&comparison);
 }
 
-TEST(settings_that_differ)
+TEST_WITH(settings_that_differ, NULL, release)
 {
     struct Request one = PLAIN, two;
     one.version = "0.1.0";
@@ -248,7 +254,7 @@ TEST(settings_that_differ)
                    "0.");
 }
 
-TEST(numbers_of_the_whole_run)
+TEST_WITH(numbers_of_the_whole_run, NULL, release)
 {
     static const char *const words[] = {
         "P50 of f4: 20ms and then 60ms (two standard errors: ",
@@ -267,14 +273,13 @@ TEST(numbers_of_the_whole_run)
 
 // Between equal runs, one difference in twenty can exceed two standard errors
 // by chance. Far fewer functions seem to be slower by more than 10 %.
-TEST(the_same_program_twice)
+TEST_WITH(the_same_program_twice, NULL, release)
 {
     unsigned shares = 0, means = 0, rates = 0, fails = 0, runs = 400;
     for (unsigned k = 0; k < runs; k++) {
         struct Request request = PLAIN;
-        struct Comparison comparison;
         request.samples = k % 2 ? 2500 : 400;
-        compare(&comparison, &request, &request);
+        compare(&request, &request);
         for (size_t i = 0; i < FUNCTIONS; i++) {
             const struct ComparedFunction *f = &comparison.functions[i];
             shares += f->share.apart != 0;
@@ -282,7 +287,6 @@ TEST(the_same_program_twice)
             rates += f->rate.apart != 0;
             fails += Comparison_is_slower(f, .1);
         }
-        Comparison_release(&comparison);
     }
     assert_true(shares <= .05 * runs * FUNCTIONS);
     assert_true(means <= .05 * runs * FUNCTIONS);
@@ -290,140 +294,118 @@ TEST(the_same_program_twice)
     assert_true(fails <= .01 * runs * FUNCTIONS);
 }
 
-TEST(a_function_that_is_slower)
+TEST_WITH(a_function_that_is_slower, NULL, release)
 {
     unsigned found = 0, first = 0, fails = 0, runs = 200;
     for (unsigned k = 0; k < runs; k++) {
         struct Request one = PLAIN, slow;
-        struct Comparison comparison;
         const struct ComparedFunction *f;
         one.samples = 4000; // about 300 of these samples find f3
         slow = one;
         slow.slower = 1.5;
-        compare(&comparison, &one, &slow);
-        f = function(&comparison, "f3");
+        compare(&one, &slow);
+        f = function("f3");
         found += f->mean.apart && f->mean.change > 0 && f->apart;
         first += comparison.functions == f;
         fails += Comparison_is_slower(f, .1);
         assert_true(fabs(f->mean.change - .5) < 5 * f->mean.error);
         assert_false(Comparison_is_slower(f, 1));
-        Comparison_release(&comparison);
     }
     assert_true(found >= .95 * runs);
     assert_true(first >= .9 * runs);
     assert_true(fails >= .8 * runs);
 }
 
-TEST(calls_that_are_not_known)
+TEST_WITH(calls_that_are_not_known, NULL, release)
 {
     struct Request one = PLAIN, slow;
-    struct Comparison comparison;
     const struct ComparedFunction *f;
     one.dark = true;
     one.samples = 20000;
     slow = one;
     slow.slower = 1.5;
-    compare(&comparison, &one, &slow);
-    f = function(&comparison, "f3");
+    compare(&one, &slow);
+    f = function("f3");
     assert_true(isnan(comparison.mean_pace) && isnan(f->mean.a));
     assert_true(f->share.apart && !f->mean.apart);
     assert_true(Comparison_is_slower(f, .1));
     assert_non_null(strstr(comparison.notes[0].text, "only shares"));
-    Comparison_release(&comparison);
 }
 
 // If one function takes less time, the shares of all other functions grow, but
 // they do not count as slower.
-TEST(a_function_that_is_faster)
+TEST_WITH(a_function_that_is_faster, NULL, release)
 {
     unsigned fails = 0;
     for (unsigned k = 0; k < 50; k++) {
         struct Request slow = PLAIN, fast;
-        struct Comparison comparison;
         slow.slower = 20;
         slow.dark = k % 2;
         slow.samples = 10000;
         fast = slow;
         fast.slower = 1;
-        compare(&comparison, &slow, &fast);
-        assert_true(function(&comparison, "f3")->slowdown < -.5);
+        compare(&slow, &fast);
+        assert_true(function("f3")->slowdown < -.5);
         for (size_t i = 0; i < FUNCTIONS; i++)
             fails += Comparison_is_slower(&comparison.functions[i], .1);
-        Comparison_release(&comparison);
     }
     assert_true(fails <= .01 * 50 * FUNCTIONS);
 }
 
-static bool says(const struct Comparison *comparison, const char *words)
+static bool says(const char *words)
 {
-    for (size_t i = 0; i < comparison->note_count; i++)
-        if (strstr(comparison->notes[i].text, words))
+    for (size_t i = 0; i < comparison.note_count; i++)
+        if (strstr(comparison.notes[i].text, words))
             return true;
     return false;
 }
 
 // Calls per second are not compared if the machines or the lengths of the runs
 // differ.
-TEST(other_machines_and_lengths)
+TEST_WITH(other_machines_and_lengths, NULL, release)
 {
     struct Request other = PLAIN;
-    struct Comparison comparison;
     other.seconds = 3 * SECONDS;
-    compare(&comparison, &PLAIN, &other);
-    assert_true(says(&comparison, "They took 10.0 and 30.0 s"));
+    compare(&PLAIN, &other);
+    assert_true(says("They took 10.0 and 30.0 s"));
     for (size_t i = 0; i < FUNCTIONS; i++)
         assert_false(comparison.functions[i].rate.apart);
-    Comparison_release(&comparison);
     other.hz = 3e9;
     other.folder = "/home/x";
-    compare(&comparison, &PLAIN, &other);
-    assert_true(says(&comparison, "different machines"));
+    compare(&PLAIN, &other);
+    assert_true(says("different machines"));
     assert_true(comparison.functions[0].share.a > 0 &&
                 comparison.functions[0].share.b > 0);
-    Comparison_release(&comparison);
 }
 
-TEST(what_is_missing)
+TEST_WITH(what_is_missing, NULL, release)
 {
     struct Snapshot *full = run(&PLAIN), *empty = Snapshot_new();
-    struct Comparison comparison;
     const struct ComparedFunction *f;
     assert_int_equal(Comparison_make(&comparison, full, empty), 0);
-    f = function(&comparison, "f0");
+    f = function("f0");
     assert_true(f->share.a > 0 && f->share.b == 0 && f->id == NULL_U64);
     assert_true(isnan(f->mean.b));
-    Comparison_release(&comparison);
+    release();
     assert_int_equal(Comparison_make(&comparison, empty, empty), 0);
     assert_int_equal(comparison.function_count, 0);
-    Comparison_release(&comparison);
     full->function_count = 10;
     empty->functions = full->functions + 5;
     empty->function_count = 15;
     empty->sampler_samples = full->sampler_samples;
     empty->sampler_window_s = SECONDS;
+    release();
     assert_int_equal(Comparison_make(&comparison, full, empty), 0);
     assert_int_equal(comparison.function_count, FUNCTIONS);
-    assert_true(function(&comparison, "f0")->share.apart);
-    Comparison_release(&comparison);
+    assert_true(function("f0")->share.apart);
     Snapshot_free(full);
     Snapshot_free(empty);
 }
 
-static const struct ComparedFunction *of_name(const struct Comparison *from,
-                                              const char *name)
-{
-    for (size_t i = 0; i < from->function_count; i++)
-        if (strcmp(from->functions[i].name, name) == 0)
-            return &from->functions[i];
-    fail_msg("there is no %s", name);
-    return NULL;
-}
-
 // The second run waits for a socket for a longer time. The time of idle event
 // loops does not count.
-TEST(a_wait_that_grows)
+TEST_WITH(a_wait_that_grows, NULL, release)
 {
-    struct Comparison comparison;
     struct Request before = PLAIN, after = PLAIN;
     before.observed = after.observed = 100;
     before.waits[WAITS_SOCKET] = .1;
@@ -431,8 +413,8 @@ TEST(a_wait_that_grows)
     before.waits[WAITS_IDLE] = .1;
     after.waits[WAITS_SOCKET] = .9;
     after.waits[WAITS_LOCK] = .1;
-    compare(&comparison, &before, &after);
-    const struct ComparedFunction *f = of_name(&comparison, "f5");
+    compare(&before, &after);
+    const struct ComparedFunction *f = function("f5");
     assert_float_equal(f->wait.a, .3, 1e-6);
     assert_float_equal(f->wait.b, 1, 1e-6);
     assert_true(f->wait.apart && f->apart);
@@ -441,40 +423,34 @@ TEST(a_wait_that_grows)
     assert_string_equal(f->waits[0].kind, "socket");
     assert_float_equal(f->waits[0].b, .9, 1e-6);
     assert_string_equal(Comparison_wait(f), "socket");
-    assert_false(of_name(&comparison, "f4")->wait.apart);
-    assert_float_equal(of_name(&comparison, "f4")->wait.change, 0, 0);
-    Comparison_release(&comparison);
+    assert_false(function("f4")->wait.apart);
+    assert_float_equal(function("f4")->wait.change, 0, 0);
     // The other way round, the wait for the socket has become shorter.
-    compare(&comparison, &after, &before);
-    f = of_name(&comparison, "f5");
+    compare(&after, &before);
+    f = function("f5");
     assert_true(f->wait.apart && f->wait.change < 0);
     assert_string_equal(Comparison_wait(f), "socket");
-    Comparison_release(&comparison);
 }
 
-TEST(waits_that_are_alike_or_unknown)
+TEST_WITH(waits_that_are_alike_or_unknown, NULL, release)
 {
-    struct Comparison comparison;
     struct Request before = PLAIN, after = PLAIN;
     before.observed = after.observed = 10;
     before.waits[WAITS_SLEEP] = .5;
     after.waits[WAITS_SLEEP] = .7;
     // Ten observations are too few for this difference.
-    compare(&comparison, &before, &after);
-    assert_false(of_name(&comparison, "f5")->wait.apart);
-    Comparison_release(&comparison);
+    compare(&before, &after);
+    assert_false(function("f5")->wait.apart);
     after.waits[WAITS_SLEEP] = .5;
     after.waits[WAITS_IDLE] = 5;
     after.waits[WAITS_CPU] = 5;
-    compare(&comparison, &before, &after);
-    assert_float_equal(of_name(&comparison, "f5")->wait.change, 0, 1e-6);
-    assert_null(Comparison_wait(of_name(&comparison, "f5")));
-    Comparison_release(&comparison);
+    compare(&before, &after);
+    assert_float_equal(function("f5")->wait.change, 0, 1e-6);
+    assert_null(Comparison_wait(function("f5")));
     // A recording of an older version has no waits.
     before.observed = 0;
-    compare(&comparison, &before, &after);
-    assert_true(isnan(of_name(&comparison, "f5")->wait.a));
-    assert_true(isnan(of_name(&comparison, "f5")->wait.change));
-    assert_false(of_name(&comparison, "f5")->wait.apart);
-    Comparison_release(&comparison);
+    compare(&before, &after);
+    assert_true(isnan(function("f5")->wait.a));
+    assert_true(isnan(function("f5")->wait.change));
+    assert_false(function("f5")->wait.apart);
 }
