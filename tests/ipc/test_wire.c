@@ -106,26 +106,12 @@ static struct Bytes encoded(const struct Message *message)
     return bytes;
 }
 
-static struct Bytes encoded_snapshot(void)
+// Decodes a message that takes all bytes.
+static void decode_all(struct Message *out, const struct Bytes *bytes)
 {
-    struct Message message = {.type = MESSAGE_SNAPSHOT};
-    struct Bytes bytes;
-
-    message.snapshot = random_snapshot();
-    bytes = encoded(&message);
-    Message_release(&message);
-    return bytes;
-}
-
-static struct Bytes encoded_listing(void)
-{
-    struct Message message = {.type = MESSAGE_LISTING};
-    struct Bytes bytes;
-
-    message.listing = random_listing();
-    bytes = encoded(&message);
-    Message_release(&message);
-    return bytes;
+    assert_int_equal(
+        Message_decode(out, bytes->data, bytes->size, WIRE_MAX_FRAME),
+        bytes->size);
 }
 
 // At the offset `member`, struct Message has a pointer to a struct that
@@ -138,9 +124,7 @@ static void check_round_trip(struct Message in, const struct Record *record,
     char **sent = (char **)((char *)&in + member);
     char **received = (char **)((char *)&out + member);
 
-    assert_int_equal(
-        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
-        bytes.size);
+    decode_all(&out, &bytes);
     assert_int_equal(out.type, in.type);
     assert_int_equal(out.request, in.request);
     compare(record, *sent, *received);
@@ -164,9 +148,7 @@ static void check_message(struct Message in)
     struct Bytes bytes = encoded(&in);
     struct Message out;
 
-    assert_int_equal(
-        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
-        bytes.size);
+    decode_all(&out, &bytes);
     assert_int_equal(out.type, in.type);
     assert_int_equal(out.request, in.request);
     assert_int_equal(out.version, in.version);
@@ -269,8 +251,9 @@ TEST(test_snapshot_over_the_limit)
     free(functions);
 }
 
-static void check_truncation(struct Bytes bytes)
+static void check_truncation(struct Message message)
 {
+    struct Bytes bytes = encoded(&message);
     struct Message out;
 
     for (size_t size = 0; size < bytes.size; size++) {
@@ -292,13 +275,16 @@ static void check_truncation(struct Bytes bytes)
         }
         free(copy);
     }
+    Message_release(&message);
     Bytes_release(&bytes);
 }
 
 TEST(test_truncation_at_every_byte)
 {
-    check_truncation(encoded_snapshot());
-    check_truncation(encoded_listing());
+    check_truncation((struct Message){.type = MESSAGE_SNAPSHOT,
+                                      .snapshot = random_snapshot()});
+    check_truncation(
+        (struct Message){.type = MESSAGE_LISTING, .listing = random_listing()});
 }
 
 TEST(test_not_our_protocol)
@@ -347,17 +333,13 @@ TEST(test_message_tails)
     put_header(&bytes, MESSAGE_REARM, 8 + 5);
     Bytes_put_u64(&bytes, 42);
     Bytes_put(&bytes, "later", 5);
-    assert_int_equal(
-        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
-        bytes.size);
+    decode_all(&out, &bytes);
     assert_int_equal(out.number, 42);
     Bytes_clear(&bytes);
     // a message of an older version has no text
     put_header(&bytes, MESSAGE_ERROR, 8);
     Bytes_put_u64(&bytes, 1);
-    assert_int_equal(
-        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_REQUEST),
-        bytes.size);
+    decode_all(&out, &bytes);
     assert_int_equal(out.number, 1);
     assert_null(out.text);
     Bytes_clear(&bytes);
@@ -379,9 +361,7 @@ static struct Message decode_snapshot(const struct Bytes *body)
     put_header(&bytes, MESSAGE_SNAPSHOT, body->size + 4);
     Bytes_put_u32(&bytes, (uint32_t)body->size);
     Bytes_put(&bytes, body->data, body->size);
-    assert_int_equal(
-        Message_decode(&out, bytes.data, bytes.size, WIRE_MAX_FRAME),
-        bytes.size);
+    decode_all(&out, &bytes);
     Bytes_release(&bytes);
     return out;
 }
@@ -410,6 +390,20 @@ TEST(test_older_snapshot_is_null_at_the_end)
     Bytes_release(&body);
 }
 
+// Puts empty fields up to the list `name`.
+static void put_fields_before(struct Bytes *body, const char *name)
+{
+    const struct Field *field = SNAPSHOT_RECORD.fields;
+
+    for (; field->type != FIELD_LIST || strcmp(field->name, name); field++)
+        if (field->type == FIELD_TEXT)
+            Bytes_put_text(body, NULL);
+        else if (field->type == FIELD_LIST)
+            Bytes_put_u32(body, 0);
+        else
+            Bytes_put_u64(body, 0);
+}
+
 // Writes a snapshot up to its list of threads. The list has one element of an
 // older version and one of a newer version.
 TEST(test_records_of_other_lengths)
@@ -418,12 +412,7 @@ TEST(test_records_of_other_lengths)
     struct Bytes body;
 
     Bytes_init(&body);
-    for (size_t i = 0; SNAPSHOT_RECORD.fields[i].type != FIELD_LIST; i++) {
-        if (SNAPSHOT_RECORD.fields[i].type == FIELD_TEXT)
-            Bytes_put_text(&body, NULL);
-        else
-            Bytes_put_u64(&body, 0);
-    }
+    put_fields_before(&body, "threads");
     Bytes_put_u32(&body, 3);
     Bytes_put_u32(&body, 8); // an element of an older version has only the tid
     Bytes_put_u64(&body, 11);
@@ -478,15 +467,7 @@ TEST(test_hostile_counts)
     for (int i = 0; i < 3; i++) {
         Bytes_init(&body);
         Bytes_init(&frame);
-        for (size_t f = 0; strcmp(SNAPSHOT_RECORD.fields[f].name, "functions");
-             f++) {
-            if (SNAPSHOT_RECORD.fields[f].type == FIELD_TEXT)
-                Bytes_put_text(&body, NULL);
-            else if (SNAPSHOT_RECORD.fields[f].type == FIELD_LIST)
-                Bytes_put_u32(&body, 0);
-            else
-                Bytes_put_u64(&body, 0);
-        }
+        put_fields_before(&body, "functions");
         Bytes_put_u32(&body, counts[i]);
         memset(Bytes_extend(&body, 4u << 20), 0, 4u << 20);
         put_header(&frame, MESSAGE_SNAPSHOT, body.size + 4);

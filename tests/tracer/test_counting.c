@@ -271,24 +271,19 @@ static void expect_same_sites(const struct Code *a, const struct Code *b)
     }
 }
 
+#define SAME(counter)                                                          \
+    assert_int_equal(Counter_get(&a->counter), Counter_get(&b->counter))
+
 static void expect_same(const struct Code *a, const struct Code *b)
 {
-    assert_int_equal(Counter_get(&a->hot.entries),
-                     Counter_get(&b->hot.entries));
-    assert_int_equal(Counter_get(&a->hot.resumed),
-                     Counter_get(&b->hot.resumed));
-    assert_int_equal(Counter_get(&a->hot.self_calls),
-                     Counter_get(&b->hot.self_calls));
-    assert_int_equal(Counter_get(&a->hot.self_cycles),
-                     Counter_get(&b->hot.self_cycles));
-    assert_int_equal(Counter_get(&a->hot.min_cycles),
-                     Counter_get(&b->hot.min_cycles));
-    assert_int_equal(Counter_get(&a->hot.total_cycles),
-                     Counter_get(&b->hot.total_cycles));
-    assert_int_equal(Counter_get(&a->hot.waited_cycles),
-                     Counter_get(&b->hot.waited_cycles));
-    assert_int_equal(Counter_get(&a->hot.last_seen),
-                     Counter_get(&b->hot.last_seen));
+    SAME(hot.entries);
+    SAME(hot.resumed);
+    SAME(hot.self_calls);
+    SAME(hot.self_cycles);
+    SAME(hot.min_cycles);
+    SAME(hot.total_cycles);
+    SAME(hot.waited_cycles);
+    SAME(hot.last_seen);
     assert_int_equal(a->hot.dark, b->hot.dark);
     assert_int_equal(a->hot.closed, b->hot.closed);
     assert_int_equal(a->hot.exact, b->hot.exact);
@@ -309,8 +304,8 @@ static void expect_same_thread(struct ThreadTrace *a, struct ThreadTrace *b)
 
     assert_int_equal(a->top - a->bottom, b->top - b->bottom);
     assert_int_equal(a->last, b->last);
-    assert_int_equal(Counter_get(&a->overhead), Counter_get(&b->overhead));
-    assert_int_equal(Counter_get(&a->unwound), Counter_get(&b->unwound));
+    SAME(overhead);
+    SAME(unwound);
     while ((count = Ring_peek(a->ring, &events[0])) > 0) {
         assert_int_equal(Ring_peek(b->ring, &events[1]), count);
         assert_memory_equal(events[0], events[1], count * sizeof *events[0]);
