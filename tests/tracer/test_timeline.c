@@ -18,6 +18,8 @@
 #define MAX_DEPTH 64
 
 static struct RecordingReader reader;
+static struct Timeline *timeline;
+static struct Ring *ring;
 
 // The errno of writes that make the file larger, and of all other writes. The
 // value 0 means that writes succeed.
@@ -47,12 +49,13 @@ static struct Timeline *make_growing(size_t limit)
     return Timeline_new(recording, limit, true);
 }
 
-static const struct TimelineView *look(struct Timeline *timeline)
+static const struct TimelineView *look(void)
 {
+    RecordingReader_close(&reader);
     return Frozen_view(timeline, &reader);
 }
 
-static uint64_t forgotten(struct Timeline *timeline)
+static uint64_t forgotten(void)
 {
     assert_int_equal(Recording_error(Timeline_recording(timeline)), 0);
     return Timeline_forgotten(timeline);
@@ -157,7 +160,7 @@ static size_t replay(const struct TimelineView *view, unsigned number)
     return events;
 }
 
-static struct Track *begin(struct Timeline *timeline, unsigned number)
+static struct Track *begin(unsigned number)
 {
     struct Track *track = Timeline_begin(timeline, number, 100, "a thread");
 
@@ -165,10 +168,28 @@ static struct Track *begin(struct Timeline *timeline, unsigned number)
     return track;
 }
 
-TEST(the_oldest_of_all_threads_is_forgotten)
+// Makes this the timeline of the test, and begins its first thread.
+static struct Track *begin_in(struct Timeline *made)
+{
+    timeline = made;
+    return begin(0);
+}
+
+static void set_up(void)
+{
+    ring = Ring_new(NULL);
+}
+
+static void tear_down(void)
+{
+    RecordingReader_close(&reader);
+    Timeline_free(timeline);
+    Ring_free(ring);
+}
+
+TEST_WITH(the_oldest_of_all_threads_is_forgotten, set_up, tear_down)
 {
     const size_t limit = 1 << 20;
-    struct Timeline *timeline = Frozen_timeline(limit);
     struct Program fast = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
     struct Program slow = {.ring = Ring_new(NULL), .seed = 2, .ticks = 1000};
     struct Program idle = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
@@ -177,8 +198,9 @@ TEST(the_oldest_of_all_threads_is_forgotten)
     const struct TimelineView *view;
     size_t i;
 
-    for (i = 0; i < 3; i++)
-        tracks[i] = begin(timeline, (unsigned)i);
+    tracks[0] = begin_in(Frozen_timeline(limit));
+    tracks[1] = begin(1);
+    tracks[2] = begin(2);
     Program_run(&idle, 100);
     Timeline_drain(timeline, tracks[2], idle.ring);
     for (i = 0; i < FEWER(100); i++) {
@@ -190,10 +212,10 @@ TEST(the_oldest_of_all_threads_is_forgotten)
         assert_true(Timeline_bytes(timeline) <= limit + (64 << 10));
         pushed += 20200;
     }
-    view = look(timeline);
+    view = look();
     kept = replay(view, 0) + replay(view, 1) + replay(view, 2);
     assert_int_equal(view->forgotten, pushed - kept);
-    assert_int_equal(forgotten(timeline), view->forgotten);
+    assert_int_equal(forgotten(), view->forgotten);
     assert_int_equal(view->forgotten, view->threads[0].forgotten +
                                           view->threads[1].forgotten +
                                           view->threads[2].forgotten);
@@ -210,8 +232,6 @@ TEST(the_oldest_of_all_threads_is_forgotten)
         assert_int_equal(last->open_count, idle.depth);
         assert_int_equal(open_of(last, 0).id, idle.ids[0]);
     }
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
     Ring_free(fast.ring);
     Ring_free(slow.ring);
     Ring_free(idle.ring);
@@ -219,11 +239,10 @@ TEST(the_oldest_of_all_threads_is_forgotten)
 
 // While a reader holds the timeline, events that it has read stay, and all new
 // events are added.
-TEST(a_reader_finds_all_of_it)
+TEST_WITH(a_reader_finds_all_of_it, set_up, tear_down)
 {
-    struct Timeline *timeline = Frozen_timeline(1 << 20);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 5, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
+    struct Program program = {.ring = ring, .seed = 5, .ticks = 1000};
+    struct Track *track = begin_in(Frozen_timeline(1 << 20));
     const struct TimelineView *view;
     size_t i;
 
@@ -232,37 +251,30 @@ TEST(a_reader_finds_all_of_it)
         Program_run(&program, 10000);
         Timeline_drain(timeline, track, program.ring);
     }
-    view = look(timeline);
+    view = look();
     for (i = 0; i < 30; i++) {
         Program_run(&program, 10000);
         Timeline_drain(timeline, track, program.ring);
         assert_int_equal(replay(view, 0), 30000);
     }
-    RecordingReader_close(&reader);
-    assert_int_equal(forgotten(timeline), 0);
-    view = look(timeline);
+    assert_int_equal(forgotten(), 0);
+    view = look();
     assert_int_equal(replay(view, 0), 330000);
-    RecordingReader_close(&reader);
     Timeline_hold(timeline, false);
     Program_run(&program, 10000);
     Timeline_drain(timeline, track, program.ring);
-    assert_true(forgotten(timeline) > 100000);
+    assert_true(forgotten() > 100000);
     assert_true(Timeline_bytes(timeline) < 1100 << 10);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
 }
 
-static void drain(struct Timeline *timeline, struct Track *track,
-                  struct Ring *ring)
+static void drain(struct Track *track)
 {
     assert_true(Timeline_drain(timeline, track, ring) >= 0);
 }
 
-TEST(the_level_is_authoritative)
+TEST_WITH(the_level_is_authoritative, set_up, tear_down)
 {
-    struct Timeline *timeline = Frozen_timeline(0);
-    struct Ring *ring = Ring_new(NULL);
-    struct Track *track = begin(timeline, 0);
+    struct Track *track = begin_in(Frozen_timeline(0));
     const struct TimelineView *view;
     const struct TimelineChunk *last;
     unsigned i;
@@ -278,61 +290,52 @@ TEST(the_level_is_authoritative)
     Ring_push(ring, 23, EVENT_LOOP, Event_loop(1, 1, 0));
     // This event ends no call.
     Ring_push(ring, 24, EVENT_DARK, Event_call(100, 0));
-    drain(timeline, track, ring);
+    drain(track);
     for (i = 0; i < BLOCK_EVENTS; i++)
         Ring_push(ring, 100 + i, EVENT_LOOP, Event_loop(1, 1, 0));
-    drain(timeline, track, ring);
-    view = look(timeline);
+    drain(track);
+    view = look();
     last = view->chunks[view->chunk_count - 1];
     assert_int_equal(last->open_count, 3);
     assert_int_equal(open_of(last, 0).id, 100);
     assert_int_equal(open_of(last, 1).id, 101);
     assert_int_equal(open_of(last, 2).id, 7);
     assert_int_equal(open_of(last, 2).ticks, 20);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(ring);
 }
 
-TEST(gaps_are_counted_and_marked)
+TEST_WITH(gaps_are_counted_and_marked, set_up, tear_down)
 {
-    struct Timeline *timeline = Frozen_timeline(64 << 20);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 1, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
+    struct Program program = {.ring = ring, .seed = 1, .ticks = 1000};
+    struct Track *track = begin_in(Frozen_timeline(64 << 20));
     const struct TimelineView *view;
     const struct TimelineChunk *last;
     struct Event event;
 
     Program_run(&program, RING_EVENTS + 99);
-    drain(timeline, track, program.ring);
-    view = look(timeline); // The mark of the gap comes later.
+    drain(track);
+    view = look(); // The mark of the gap comes later.
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
     event = event_of(last, 0);
     assert_int_equal(Event_kind(&event), EVENT_LOST);
     assert_int_equal(event.what, 99);
-    RecordingReader_close(&reader);
 
     Program_run(&program, 1);
-    drain(timeline, track, program.ring);
-    view = look(timeline);
+    drain(track);
+    view = look();
     assert_int_equal(view->lost, 99);
     last = view->chunks[view->chunk_count - 1];
     assert_int_equal(last->event_count, 1); // This gap has been marked before.
     event = event_of(last, 0);
     assert_int_not_equal(Event_kind(&event), EVENT_LOST);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
 }
 
 // --- Threads that end --------------------------------------------------------
 
 // Runs a thread that makes `events` events and ends. The number of the thread
 // is also its tid.
-static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
-                 size_t events)
+static void live(unsigned number, size_t events)
 {
     struct Program program = {
         .ring = ring, .seed = number, .ticks = 1000 * (uint64_t)number};
@@ -346,22 +349,21 @@ static void live(struct Timeline *timeline, struct Ring *ring, unsigned number,
 
 // However many threads have come and gone, the newest events and the names of
 // their threads are within the limit.
-TEST(dead_threads_leave_room)
+TEST_WITH(dead_threads_leave_room, set_up, tear_down)
 {
     const size_t limit = 256 << 10;
-    struct Timeline *timeline = Frozen_timeline(limit);
-    struct Ring *ring = Ring_new(NULL);
     const unsigned count = FEWER(30000);
     size_t kept = 0, i;
     const struct TimelineView *view;
     unsigned number;
 
+    timeline = Frozen_timeline(limit);
     for (number = 1; number <= count; number++) {
-        live(timeline, ring, number, number % 5 ? 4 : 100);
+        live(number, number % 5 ? 4 : 100);
         // Some pages of the timeline are perhaps used only in part.
         assert_true(Timeline_bytes(timeline) <= limit + limit / 32);
     }
-    view = look(timeline);
+    view = look();
     for (i = 0; i < view->thread_count; i++) {
         size_t events = replay(view, view->threads[i].number);
 
@@ -375,23 +377,19 @@ TEST(dead_threads_leave_room)
         kept += events;
     }
     assert_true(kept * sizeof(struct Event) > limit / 3);
-    assert_int_equal(forgotten(timeline),
-                     count / 5 * 100 + count / 5 * 4 * 4 - kept);
+    assert_int_equal(forgotten(), count / 5 * 100 + count / 5 * 4 * 4 - kept);
     assert_true(view->first_ticks / 1000 >= count - view->thread_count);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(ring);
 }
 
 // --- Contents of a file -----------------------------------------------------
 
 // Adds 20 000 events and flushes them, `rounds` times.
-static void record(struct Timeline *timeline, struct Track *track,
-                   struct Program *program, unsigned rounds)
+static void record(struct Track *track, struct Program *program,
+                   unsigned rounds)
 {
     while (rounds--) {
         Program_run(program, 20000);
-        drain(timeline, track, program->ring);
+        drain(track);
         Timeline_cut(timeline, NULL, 0);
         Recording_flush(Timeline_recording(timeline), true);
         assert_true(Timeline_bytes(timeline) <= 1 << 20);
@@ -401,55 +399,47 @@ static void record(struct Timeline *timeline, struct Track *track,
 // The number of free bytes of the file system does not show a quota. If the
 // quota is used up, the oldest events in the file make room for the newest
 // events.
-TEST(a_quota_that_is_used_up)
+TEST_WITH(a_quota_that_is_used_up, set_up, tear_down)
 {
-    struct Timeline *timeline = make_growing(1 << 20);
+    struct Program program = {.ring = ring, .seed = 3, .ticks = 1000};
+    struct Track *track = begin_in(make_growing(1 << 20));
     struct Recording *recording = Timeline_recording(timeline);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
     const unsigned before = 50, after = 40;
     size_t events;
 
-    record(timeline, track, &program, before);
+    record(track, &program, before);
     growth_error = EDQUOT;
-    record(timeline, track, &program, after);
+    record(track, &program, after);
     assert_int_equal(Recording_error(recording), -EDQUOT);
-    events = replay(look(timeline), 0);
-    RecordingReader_close(&reader);
+    events = replay(look(), 0);
     assert_int_equal(events + Timeline_forgotten(timeline),
                      20000 * (before + after));
     assert_true(Timeline_forgotten(timeline) < 20000 * after);
     growth_error = 0;
-    record(timeline, track, &program, 2);
+    record(track, &program, 2);
     assert_true(Recording_takes_all(recording));
     events += 2 * 20000;
-    assert_in_range(replay(look(timeline), 0), events - 20000, events);
-    RecordingReader_close(&reader);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
+    assert_in_range(replay(look(), 0), events - 20000, events);
 }
 
 // A broken disk takes no bytes at all. The events in the file stay, because
 // forgetting them makes no room. The newest events are in memory.
-TEST(a_disk_that_breaks)
+TEST_WITH(a_disk_that_breaks, set_up, tear_down)
 {
-    struct Timeline *timeline = make_growing(1 << 20);
+    struct Program program = {.ring = ring, .seed = 3, .ticks = 1000};
+    struct Track *track = begin_in(make_growing(1 << 20));
     struct Recording *recording = Timeline_recording(timeline);
-    struct Program program = {.ring = Ring_new(NULL), .seed = 3, .ticks = 1000};
-    struct Track *track = begin(timeline, 0);
     const unsigned before = 50, after = 40;
     uint64_t forgotten;
 
-    record(timeline, track, &program, before);
+    record(track, &program, before);
     disk_error = EIO;
-    record(timeline, track, &program, after);
+    record(track, &program, after);
     assert_int_equal(Recording_error(recording), -EIO);
     forgotten = Timeline_forgotten(timeline);
     assert_in_range(forgotten, 1, 20000 * after - 1);
     disk_error = 0;
-    record(timeline, track, &program, 2);
+    record(track, &program, 2);
     assert_true(Recording_takes_all(recording));
     assert_in_range(Timeline_forgotten(timeline), forgotten, forgotten + 20000);
-    Timeline_free(timeline);
-    Ring_free(program.ring);
 }
