@@ -39,34 +39,36 @@ static const struct FlameTable table = {
     .function_count = 3,
 };
 
-static void make(struct Profile *profile)
-{
-    assert_int_equal(Profile_init(profile, &table), 0);
-    profile->command = "app.py";
-    profile->start_unix_ns = 1;
-    profile->duration_ns = 2;
-}
+static struct Profile profile;
+static struct Bytes out; // The text that was written last.
 
-static struct Bytes written(const struct Profile *profile,
-                            enum FileContent content)
+static void make(void)
 {
-    struct Bytes out;
-
+    assert_int_equal(Profile_init(&profile, &table), 0);
+    profile.command = "app.py";
+    profile.start_unix_ns = 1;
+    profile.duration_ns = 2;
     Bytes_init(&out);
-    assert_int_equal(ProfileFile_write(profile, content, &out), 0);
-    Bytes_put_u8(&out, 0);
-    return out;
 }
 
-TEST(folded_stacks)
+static void release(void)
 {
-    struct Profile profile;
-    struct Bytes out;
+    Bytes_release(&out);
+    Profile_release(&profile);
+}
 
-    make(&profile);
+static const char *written(enum FileContent content)
+{
+    Bytes_clear(&out);
+    assert_int_equal(ProfileFile_write(&profile, content, &out), 0);
+    Bytes_put_u8(&out, 0);
+    return (const char *)out.data;
+}
+
+TEST_WITH(folded_stacks, make, release)
+{
     profile.functions[2].name = "was";
-    out = written(&profile, FILE_FOLDED);
-    assert_string_equal((const char *)out.data,
+    assert_string_equal(written(FILE_FOLDED),
                         "<untraced> 3\n"
                         "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3) 10\n"
                         "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
@@ -76,27 +78,19 @@ TEST(folded_stacks)
                         "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
                         "work (w.py:1234567) 40\n"
                         "<deeper stacks>;work (w.py:1234567) 5\n");
-    Bytes_release(&out);
-    out = written(&profile, FILE_WALL_FOLDED);
-    assert_non_null(strstr((const char *)out.data,
+    assert_non_null(strstr(written(FILE_WALL_FOLDED),
                            "<deeper stacks>;work (w.py:1234567) 5\n"
                            "<untraced>;(waiting: idle) 8\n"
                            "main:\xef\xbf\xbd\xef\xbf\xbd (a b.py:3);"
                            "work (w.py:1234567);(waiting: lock) 60\n"));
-    Bytes_release(&out);
-    Profile_release(&profile);
 }
 
 // If the waits are known, there is a second profile, whose stacks end in waits.
-TEST(speedscope_has_the_wall_time)
+TEST_WITH(speedscope_has_the_wall_time, make, release)
 {
-    struct Profile profile;
-    struct Bytes out;
     const char *text;
 
-    make(&profile);
-    out = written(&profile, FILE_SPEEDSCOPE);
-    text = (const char *)out.data;
+    text = written(FILE_SPEEDSCOPE);
     assert_non_null(strstr(text, "{\"name\":\"(waiting: lock)\"}"));
     assert_non_null(
         strstr(text,
@@ -108,22 +102,15 @@ TEST(speedscope_has_the_wall_time)
                "\"startValue\":0,\"endValue\":147899,"));
     // The frames of the waits come after those of the functions.
     assert_non_null(strstr(text, ",[4,12],[0,1,8],[0,1,14]]"));
-    Bytes_release(&out);
     profile.wait_count = 0;
-    out = written(&profile, FILE_SPEEDSCOPE);
-    text = (const char *)out.data;
+    text = written(FILE_SPEEDSCOPE);
     assert_null(strstr(text, "waiting"));
     assert_non_null(strstr(text, "\"name\":\"app.py\",\"unit\""));
     assert_null(strstr(text, "wall time"));
-    Bytes_release(&out);
-    Profile_release(&profile);
 }
 
-TEST(of_one_name_and_place)
+TEST_WITH(of_one_name_and_place, make, release)
 {
-    struct Profile profile;
-
-    make(&profile);
     profile.functions[0] = profile.functions[1];
     profile.functions[0].calls = 30;
     profile.functions[1].calls = 12;
@@ -132,18 +119,15 @@ TEST(of_one_name_and_place)
     assert_int_equal(profile.rows[2].function, 0);
     assert_int_equal(profile.rows[5].function, 2);
     assert_true(profile.functions[0].calls == 42);
-    Profile_release(&profile);
 }
 
 // If the table of stacks was full, dropped rows were added to the rows of their
 // callers.
-TEST(callees_without_a_row)
+TEST_WITH(callees_without_a_row, make, release)
 {
-    struct Profile profile;
     size_t i;
     uint64_t all = 0, rest = 0;
 
-    make(&profile);
     // The rows of this function have 65000 ns.
     profile.functions[1].self_ns = 16250;
     // The rows of this function have 10000 ns.
@@ -165,5 +149,4 @@ TEST(callees_without_a_row)
     assert_string_equal(
         profile.functions[profile.rows[table.row_count].function].name,
         "<small callees>");
-    Profile_release(&profile);
 }

@@ -38,7 +38,7 @@ static char folder[] = "/tmp/ocular-test-recording-XXXXXX";
 static char path[64], other[64];
 static char piece[PIECE], back[PIECE];
 static struct RecordingReader reader;
-static char why[256]; // What the reader says.
+static char why[256];
 
 static void make_folder(void)
 {

@@ -15,23 +15,24 @@
 
 enum { MANY = 20 };
 
-struct Hall {
+static struct Hall {
     struct Clients clients;
     struct ServerSource source;
     struct Snapshot *snapshot;
     int ends[MANY]; // the viewers' ends of the socket pairs
     unsigned wanted;
-};
+} hall;
 
 static void hear_want(void *context, bool first)
 {
-    (void)first;
-    ((struct Hall *)context)->wanted++;
+    (void)context, (void)first;
+    hall.wanted++;
 }
 
 static const struct Snapshot *give(void *context)
 {
-    return ((struct Hall *)context)->snapshot;
+    (void)context;
+    return hall.snapshot;
 }
 
 static void take_back(void *context, const struct Snapshot *snapshot)
@@ -44,33 +45,33 @@ static void hear_count(void *context, unsigned viewers)
     (void)context, (void)viewers;
 }
 
-static void read_all(struct Hall *hall, uint64_t now)
+static void read_all(uint64_t now)
 {
     struct pollfd polled[CLIENTS_MAX];
-    unsigned count = Clients_poll(&hall->clients, polled);
+    unsigned count = Clients_poll(&hall.clients, polled);
 
     assert_true(poll(polled, count, 0) >= 0);
-    Clients_read(&hall->clients, polled, now);
+    Clients_read(&hall.clients, polled, now);
 }
 
 // Makes viewers that have said hello at 0 ms and have read the answer.
-static void open_hall(struct Hall *hall)
+static void open_hall(void)
 {
     const struct Message hello = {.type = MESSAGE_HELLO,
                                   .version = WIRE_VERSION};
     const struct Peer peer = {.pid = getpid(), .uid = geteuid()};
     struct Bytes bytes;
 
-    memset(hall, 0, sizeof *hall);
-    hall->source = (struct ServerSource){.context = hall,
-                                         .want = hear_want,
-                                         .get = give,
-                                         .put = take_back,
-                                         .viewers = hear_count};
-    hall->snapshot = Snapshot_new();
-    assert_non_null(hall->snapshot);
-    hall->snapshot->uptime_s = 1;
-    Clients_init(&hall->clients, &hall->source, "9.9");
+    memset(&hall, 0, sizeof hall);
+    hall.source = (struct ServerSource){.context = &hall,
+                                        .want = hear_want,
+                                        .get = give,
+                                        .put = take_back,
+                                        .viewers = hear_count};
+    hall.snapshot = Snapshot_new();
+    assert_non_null(hall.snapshot);
+    hall.snapshot->uptime_s = 1;
+    Clients_init(&hall.clients, &hall.source, "9.9");
     Bytes_init(&bytes);
     assert_int_equal(Message_encode(&bytes, &hello), 0);
     for (int i = 0; i < MANY; i++) {
@@ -78,30 +79,28 @@ static void open_hall(struct Hall *hall)
 
         assert_int_equal(
             socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-        Clients_admit(&hall->clients, pair[0], &peer, 0);
-        hall->ends[i] = pair[1];
+        Clients_admit(&hall.clients, pair[0], &peer, 0);
+        hall.ends[i] = pair[1];
         assert_int_equal(write(pair[1], bytes.data, bytes.size), bytes.size);
     }
     Bytes_release(&bytes);
-    read_all(hall, 0);
-    Clients_flush(&hall->clients, 0);
-    assert_int_equal(hall->clients.greeted, MANY);
+    read_all(0);
+    Clients_flush(&hall.clients, 0);
+    assert_int_equal(hall.clients.greeted, MANY);
 }
 
-static void close_hall(struct Hall *hall)
+static void close_hall(void)
 {
-    Clients_release(&hall->clients);
+    Clients_release(&hall.clients);
     for (int i = 0; i < MANY; i++)
-        close(hall->ends[i]);
-    Snapshot_free(hall->snapshot);
+        close(hall.ends[i]);
+    Snapshot_free(hall.snapshot);
 }
 
-TEST(test_one_frame_goes_to_all)
+TEST_WITH(test_one_frame_goes_to_all, open_hall, close_hall)
 {
-    struct Hall hall;
     struct Frame *frame;
 
-    open_hall(&hall);
     Clients_turn(&hall.clients, 0);
     assert_int_equal(hall.wanted, 1);
     Clients_publish(&hall.clients);
@@ -120,32 +119,29 @@ TEST(test_one_frame_goes_to_all)
     assert_ptr_equal(hall.clients.frames.whole, frame);
     assert_true(frame->uptime_s == 2);
     assert_int_equal(frame->references, MANY + 1);
-    close_hall(&hall);
 }
 
 // Makes a viewer ask for changes instead of whole snapshots.
-static void follow(struct Hall *hall, int viewer)
+static void follow(int viewer)
 {
     const struct Message ask = {.type = MESSAGE_FOLLOW, .request = 1};
     struct Bytes bytes;
 
     Bytes_init(&bytes);
     assert_int_equal(Message_encode(&bytes, &ask), 0);
-    assert_int_equal(write(hall->ends[viewer], bytes.data, bytes.size),
+    assert_int_equal(write(hall.ends[viewer], bytes.data, bytes.size),
                      bytes.size);
     Bytes_release(&bytes);
-    read_all(hall, 0);
+    read_all(0);
 }
 
 // An older viewer does not ask for changes, and gets whole snapshots.
-TEST(test_who_follows_has_changes)
+TEST_WITH(test_who_follows_has_changes, open_hall, close_hall)
 {
     struct RowSet rows = {.moment = {.uptime_s = 1}};
-    struct Hall hall;
 
-    open_hall(&hall);
     hall.snapshot->shared = &rows;
-    follow(&hall, 0);
+    follow(0);
     for (int s = 0; s < 3; s++) {
         hall.snapshot->uptime_s = rows.moment.uptime_s = s + 1;
         Clients_turn(&hall.clients, (uint64_t)s * 1000);
@@ -158,20 +154,17 @@ TEST(test_who_follows_has_changes)
         Clients_flush(&hall.clients, 0);
     }
     hall.snapshot->shared = NULL;
-    close_hall(&hall);
 }
 
 // A viewer reads as many bytes as arrive, and so always leaves some bytes
 // unread. The buffer of its answers does not grow.
-TEST(test_answers_that_wait_are_bounded)
+TEST_WITH(test_answers_that_wait_are_bounded, open_hall, close_hall)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };
-    struct Hall hall;
     struct Viewer *viewer;
     struct Answer answer = {0};
     char *taken;
 
-    open_hall(&hall);
     viewer = &hall.clients.viewers[0];
     taken = test_malloc(SIZE);
     answer.viewer = viewer->id;
@@ -195,27 +188,25 @@ TEST(test_answers_that_wait_are_bounded)
     }
     Bytes_release(&answer.bytes);
     test_free(taken);
-    close_hall(&hall);
 }
 
 // Queues an answer together with a file.
-static void answer_with(struct Hall *hall, uint32_t request, int file)
+static void answer_with(uint32_t request, int file)
 {
     const struct Message message = {.type = MESSAGE_RECORDING,
                                     .request = request};
-    struct Answer answer = {.viewer = hall->clients.viewers[0].id,
-                            .file = file};
+    struct Answer answer = {.viewer = hall.clients.viewers[0].id, .file = file};
 
     Opened_note(&answer.opened, file);
     assert_int_equal(Message_encode(&answer.bytes, &message), 0);
-    Clients_answer(&hall->clients, &answer, 0);
+    Clients_answer(&hall.clients, &answer, 0);
     assert_int_equal(answer.file, 0);
     Bytes_release(&answer.bytes);
 }
 
 // Receives bytes until a descriptor comes, or until nothing more comes. Returns
 // the request number of the newest answer.
-static uint32_t receive_file(struct Hall *hall, int *file)
+static uint32_t receive_file(int *file)
 {
     static uint8_t data[1 << 20];
     struct Message message;
@@ -224,7 +215,7 @@ static uint32_t receive_file(struct Hall *hall, int *file)
     long got;
 
     *file = 0;
-    while (!*file && (got = Socket_receive_file(hall->ends[0], data + size,
+    while (!*file && (got = Socket_receive_file(hall.ends[0], data + size,
                                                 sizeof data - size, file)) > 0)
         size += (size_t)got;
     while (used < size) {
@@ -247,47 +238,45 @@ static bool is_open(int fd)
 // A file is sent together with its own answer, and only once. If the program
 // has closed the descriptor and uses its number for a file of its own, the
 // program's file is neither sent nor closed.
-TEST(test_a_file_goes_with_its_answer)
+TEST_WITH(test_a_file_goes_with_its_answer, open_hall, close_hall)
 {
-    struct Hall hall;
     int file, second, theirs, came;
 
-    open_hall(&hall);
-    receive_file(&hall, &came);
+    receive_file(&came);
     Viewer_refuse(&hall.clients.viewers[0], 1, 1, "before");
     file = Opened_above(dup(fileno(tmpfile())));
-    answer_with(&hall, 2, file);
+    answer_with(2, file);
     second = Opened_above(dup(file)); // only one file can wait at a time
-    answer_with(&hall, 3, second);
+    answer_with(3, second);
     assert_false(is_open(second));
     assert_int_equal(Viewer_flush(&hall.clients.viewers[0]), 0);
     assert_false(is_open(file));
-    assert_int_equal(receive_file(&hall, &came), 3);
+    assert_int_equal(receive_file(&came), 3);
     assert_true(came > 2);
-    assert_int_equal(receive_file(&hall, &second), 0);
+    assert_int_equal(receive_file(&second), 0);
     assert_int_equal(second, 0);
 
-    answer_with(&hall, 4, came);
+    answer_with(4, came);
     theirs = fileno(tmpfile());
     assert_int_equal(dup2(theirs, came), came);
     assert_int_equal(Viewer_flush(&hall.clients.viewers[0]), 0);
     assert_true(is_open(came));
-    assert_int_equal(receive_file(&hall, &second), 4);
+    assert_int_equal(receive_file(&second), 4);
     assert_int_equal(second, 0);
     close(came);
     // the viewer disconnects before the file is sent
     file = Opened_above(dup(theirs));
-    answer_with(&hall, 5, file);
-    close_hall(&hall);
+    answer_with(5, file);
+    Clients_release(&hall.clients);
     assert_false(is_open(file));
 }
 
 // Returns the request number of the last answer to the viewer. Sets *answers to
 // the number of answers.
-static uint32_t last_answer(struct Hall *hall, int viewer, unsigned *answers)
+static uint32_t last_answer(int viewer, unsigned *answers)
 {
     static uint8_t data[64 << 10];
-    long got = read(hall->ends[viewer], data, sizeof data), used = 0, size;
+    long got = read(hall.ends[viewer], data, sizeof data), used = 0, size;
     struct Message message;
     uint32_t last = 0;
 
@@ -306,7 +295,7 @@ static uint32_t last_answer(struct Hall *hall, int viewer, unsigned *answers)
     return last;
 }
 
-static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
+static void ask(int viewer, uint32_t first, uint32_t last)
 {
     struct Message now = {.type = MESSAGE_NOW};
     struct Bytes bytes;
@@ -314,7 +303,7 @@ static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
     Bytes_init(&bytes);
     for (now.request = first; now.request <= last; now.request++)
         assert_int_equal(Message_encode(&bytes, &now), 0);
-    assert_int_equal(write(hall->ends[viewer], bytes.data, bytes.size),
+    assert_int_equal(write(hall.ends[viewer], bytes.data, bytes.size),
                      bytes.size);
     Bytes_release(&bytes);
 }
@@ -322,56 +311,53 @@ static void ask(struct Hall *hall, int viewer, uint32_t first, uint32_t last)
 // All requests are answered in the end. After 256 requests, the server answers
 // 50 a second. The other viewers are not delayed, and the thread sleeps between
 // the answers.
-TEST(test_requests_beyond_a_burst_come_late)
+TEST_WITH(test_requests_beyond_a_burst_come_late, open_hall, close_hall)
 {
     enum { ALL = 1000, AT_ONCE = 256, EACH_MS = 20, LATER = 100000 };
-    struct Hall hall;
     struct Clients *clients = &hall.clients;
     struct pollfd polled[CLIENTS_MAX];
     uint64_t now = 0, next;
     unsigned count, answers;
     uint32_t last;
 
-    open_hall(&hall);
-    last_answer(&hall, 0, &count);
-    ask(&hall, 0, 1, ALL);
-    read_all(&hall, 0);
+    last_answer(0, &count);
+    ask(0, 1, ALL);
+    read_all(0);
     Clients_flush(clients, 0);
-    last = last_answer(&hall, 0, &answers);
+    last = last_answer(0, &answers);
     assert_int_equal(last, answers);
     assert_int_equal(answers, AT_ONCE);
-    ask(&hall, 1, 7, 7);
+    ask(1, 7, 7);
     while (last < ALL) {
         for (int i = 0; i < MANY; i++)
             clients->viewers[i].due_ms = LATER;
         next = Clients_next_ms(clients, LATER);
         assert_int_equal(next, now + EACH_MS);
-        read_all(&hall, next - 1);
+        read_all(next - 1);
         Clients_flush(clients, next - 1);
         count = Clients_poll(clients, polled);
         // Nothing wakes the server's thread.
         assert_int_equal(poll(polled, count, 0), 0);
         now = next;
-        read_all(&hall, now);
+        read_all(now);
         Clients_flush(clients, now);
-        assert_int_equal(last_answer(&hall, 0, &answers), ++last);
+        assert_int_equal(last_answer(0, &answers), ++last);
         assert_int_equal(answers, 1);
     }
-    assert_int_equal(last_answer(&hall, 1, &answers), 7);
-    read_all(&hall, now += EACH_MS); // the viewer has sent no other request
+    assert_int_equal(last_answer(1, &answers), 7);
+    read_all(now += EACH_MS); // the viewer has sent no other request
     clients->viewers[0].due_ms = LATER;
     assert_int_equal(Clients_next_ms(clients, LATER), LATER);
     now += ALL * EACH_MS;
-    ask(&hall, 0, 1, ALL);
-    read_all(&hall, now);
+    ask(0, 1, ALL);
+    read_all(now);
     Clients_flush(clients, now);
-    assert_int_equal(last_answer(&hall, 0, &answers),
+    assert_int_equal(last_answer(0, &answers),
                      AT_ONCE + 1); // hello does not count as one of these
                                    // requests
     close(hall.ends[0]);
     hall.ends[0] = dup(hall.ends[1]);
     // The viewer closes the connection while its requests still wait.
-    read_all(&hall, now);
+    read_all(now);
     assert_int_equal(clients->greeted, MANY - 1);
-    close_hall(&hall);
 }

@@ -33,6 +33,7 @@ struct Fixture {
     struct Engine engine;
     struct Session *session;
     struct ThreadTrace *trace;
+    struct Client *client;
     char directory[64];
 };
 
@@ -202,22 +203,19 @@ static void add_dark_ones(struct Fixture *f, int count)
 // all of them.
 TEST_FIXTURE(test_a_handout_has_all_names)
 {
-    struct Client *client;
     double steady_s;
     char *text;
 
     start_usual(f);
-    client = join(f);
+    f->client = join(f);
     count_call(f, add_code(&f->engine, "active", 0));
     Collect_drain(f->session);
     add_dark_ones(f, 20000);
-    text = convert(f, receive_recording(client, &steady_s));
+    text = convert(f, receive_recording(f->client, &steady_s));
     assert_true(steady_s == 0);
     assert_non_null(strstr(text, "active"));
     assert_null(strstr(text, "<retired>"));
     free(text);
-    Client_close(client);
-    halt(f);
 }
 
 // Stores the headers of the file's blocks of the kind `kind`. Returns the
@@ -241,16 +239,15 @@ TEST_FIXTURE(test_names_stay_in_place)
 {
     struct Config config = config_of(f);
     struct RecordingBlock before[8], after[8];
-    struct Client *client;
     size_t count, i;
     double steady_s;
     int file;
 
     config.record = true;
     start(f, &config);
-    client = join(f);
+    f->client = join(f);
     add_dark_ones(f, 20);
-    file = receive_recording(client, &steady_s);
+    file = receive_recording(f->client, &steady_s);
     assert_true(steady_s > 1);
     count = blocks_of(file, RECORDING_NAMES, before, 8);
     assert_true(count > 0);
@@ -262,8 +259,6 @@ TEST_FIXTURE(test_names_stay_in_place)
     for (i = 0; i < count; i++)
         assert_memory_equal(&before[i], &after[i], sizeof *before);
     close(file);
-    Client_close(client);
-    halt(f);
 }
 
 // Asks for the timeline, and returns the answer without its descriptor. The
@@ -317,7 +312,6 @@ TEST_FIXTURE(test_two_viewers_get_one_cut)
     Message_release(&message);
     Client_close(first);
     Client_close(second);
-    halt(f);
 }
 
 static unsigned waiting(struct Handouts *handouts)
@@ -336,17 +330,16 @@ static unsigned waiting(struct Handouts *handouts)
 TEST_FIXTURE(test_handouts_have_a_price)
 {
     struct Handouts *handouts;
-    struct Client *client;
     struct Message message;
     uint64_t now, cost, pause;
 
     start_usual(f);
     handouts = &f->session->handouts;
-    client = join(f);
+    f->client = join(f);
     // This thread does the work of the collector's thread.
     Collector_stop(&f->session->collector);
     for (int i = 0; i < 3; i++)
-        ask(client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
+        ask(f->client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
     while (waiting(handouts) < 3)
         rest_ms(1);
     now = Now_ns(CLOCK_MONOTONIC);
@@ -366,11 +359,9 @@ TEST_FIXTURE(test_handouts_have_a_price)
     assert_int_equal(waiting(handouts), 0);
     assert_int_equal(Collector_start(&f->session->collector), 0);
     for (int i = 0; i < 3; i++) {
-        message = expect(client, MESSAGE_RECORDING);
+        message = expect(f->client, MESSAGE_RECORDING);
         Message_release(&message);
     }
-    Client_close(client);
-    halt(f);
 }
 
 // If not NULL, a thread that writes to a file in memory waits.
@@ -435,7 +426,6 @@ TEST_FIXTURE(test_the_open_call_of_a_thread_that_ended)
 // memory of the copy would be in use as long as the child lives.
 TEST_FIXTURE(test_a_child_keeps_no_copy)
 {
-    struct Client *client;
     struct Message message;
     int status, held;
     pid_t child;
@@ -443,10 +433,10 @@ TEST_FIXTURE(test_a_child_keeps_no_copy)
     if (FORKS_ALONE)
         skip();
     start_usual(f);
-    client = join(f);
+    f->client = join(f);
     copying = drains = false;
     stopped = f->session;
-    ask(client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
+    ask(f->client, MESSAGE_HANDOUT, HANDOUT_TIMELINE, NULL);
     while (!copying)
         rest_ms(1);
     Rcu_before_fork();
@@ -467,10 +457,8 @@ TEST_FIXTURE(test_a_child_keeps_no_copy)
     assert_int_equal(held, 1);
     assert_int_equal(status, 0);
     assert_false(drains);
-    message = expect(client, MESSAGE_RECORDING);
+    message = expect(f->client, MESSAGE_RECORDING);
     Message_release(&message);
-    Client_close(client);
-    halt(f);
 }
 
 static void set_up(struct Fixture *f)
@@ -486,6 +474,9 @@ static void tear_down(struct Fixture *f)
 {
     char command[128];
 
+    Client_close(f->client);
+    if (f->session)
+        halt(f);
     Engine_release(&f->engine);
     snprintf(command, sizeof command, "rm -r %s", f->directory);
     assert_int_equal(system(command), 0);

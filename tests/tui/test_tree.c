@@ -20,12 +20,14 @@ struct CallEdges {
     int total, self;
 };
 
-static struct Model model_of(const struct CallEdges *edges, size_t count)
+static struct Tree tree;
+static struct Model model;
+
+static void push(const struct CallEdges *edges, size_t count)
 {
     struct Snapshot *snapshot = Snapshot_new();
     struct Function *functions =
         Snapshot_alloc(snapshot, count * sizeof *functions);
-    struct Model model;
     for (size_t i = 0; i < count; i++) {
         struct Caller *callers = Snapshot_alloc(snapshot, 4 * sizeof *callers);
         size_t n = 0;
@@ -40,22 +42,19 @@ static struct Model model_of(const struct CallEdges *edges, size_t count)
     }
     snapshot->functions = functions;
     snapshot->function_count = count;
-    Model_init(&model);
     assert_int_equal(Model_push(&model, snapshot), 0);
-    return model;
 }
 
 // Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30". The
 // text has the callers, then the function in the middle, and then the callees.
-static void expect(struct Tree *tree, const struct Model *model,
-                   const char *expected)
+static void expect(const char *expected)
 {
     static const char *const words[] = {"C",    "",       "D",     "",
                                         "self", "bottom", "others"};
     char text[2000] = "";
-    assert_int_equal(Tree_build(tree, model, NULL), 0);
-    for (size_t i = 0; i < tree->count; i++) {
-        const struct Branch *branch = &tree->branches[i];
+    assert_int_equal(Tree_build(&tree, &model, NULL), 0);
+    for (size_t i = 0; i < tree.count; i++) {
+        const struct Branch *branch = &tree.branches[i];
         size_t used = strlen(text);
         char name[24];
         snprintf(name, sizeof name, "%s", words[branch->kind]);
@@ -73,14 +72,26 @@ static void expect(struct Tree *tree, const struct Model *model,
     assert_string_equal(text, expected);
 }
 
-static const struct Branch *branch_of(const struct Tree *tree, uint64_t id)
+static const struct Branch *branch_of(uint64_t id)
 {
-    for (size_t i = 0; i < tree->count; i++)
-        if (tree->branches[i].id == id &&
-            tree->branches[i].kind == BRANCH_FUNCTION)
-            return &tree->branches[i];
+    for (size_t i = 0; i < tree.count; i++)
+        if (tree.branches[i].id == id &&
+            tree.branches[i].kind == BRANCH_FUNCTION)
+            return &tree.branches[i];
     fail_msg("no branch of %d", (int)id);
     return NULL;
+}
+
+static void set_up(void)
+{
+    tree = (struct Tree){0};
+    Model_init(&model);
+}
+
+static void tear_down(void)
+{
+    Tree_release(&tree);
+    Model_release(&model);
 }
 
 // Function 1 calls 2 and 3. Functions 2 and 3 call 4.
@@ -91,10 +102,9 @@ static const struct CallEdges diamond[] = {
     {{{2, 35}, {3, 30}, {UINT64_MAX, 5}}, 75, 75},
 };
 
-TEST(test_parts_are_of_what_they_hang_on)
+TEST_WITH(test_parts_are_of_what_they_hang_on, set_up, tear_down)
 {
-    struct Model model = model_of(diamond, 4);
-    struct Tree tree = {0};
+    push(diamond, 4);
     double sum = 0;
     Tree_root(&tree, 1);
     Tree_build(&tree, &model, NULL);
@@ -102,58 +112,48 @@ TEST(test_parts_are_of_what_they_hang_on)
         if (!tree.branches[i].caller && isfinite(tree.branches[i].part))
             sum += tree.branches[i].part;
     assert_true(fabs(sum - 1) < 1e-9);
-    assert_true(Tree_toggle(&tree, branch_of(&tree, 3)));
+    assert_true(Tree_toggle(&tree, branch_of(3)));
     Tree_build(&tree, &model, NULL);
     // Function 4 has 30 of the 50 per cent that function 3 has.
-    assert_true(fabs(branch_of(&tree, 4)->part - 0.6) < 1e-9);
-    Tree_release(&tree);
-    Model_release(&model);
+    assert_true(fabs(branch_of(4)->part - 0.6) < 1e-9);
 }
 
 // The total and the shares of the branches are separate estimates, but no
 // branch exceeds the total.
-TEST(test_no_part_is_more_than_the_whole)
+TEST_WITH(test_no_part_is_more_than_the_whole, set_up, tear_down)
 {
     static const struct CallEdges noisy[] = {
         {{{2, 13}}, 10, 12},
         {{{0}}, 12, 0},
     };
-    struct Model model = model_of(noisy, 2);
-    struct Tree tree = {0};
+    push(noisy, 2);
     Tree_root(&tree, 1);
-    expect(&tree, &model, "C .2:13 1:10 D .self:10");
+    expect("C .2:13 1:10 D .self:10");
     for (size_t i = 0; i < tree.count; i++)
         assert_false(tree.branches[i].part > 1);
-    assert_true(branch_of(&tree, 2)->part == 1);
+    assert_true(branch_of(2)->part == 1);
     Tree_root(&tree, 2);
-    expect(&tree, &model, "C .bottom:12 2:12 D .1:13");
-    assert_true(branch_of(&tree, 1)->part == 1);
-    Tree_release(&tree);
-    Model_release(&model);
+    expect("C .bottom:12 2:12 D .1:13");
+    assert_true(branch_of(1)->part == 1);
 }
 
-TEST(test_recursion_ends)
+TEST_WITH(test_recursion_ends, set_up, tear_down)
 {
     static const struct CallEdges circle[] = {
         {{{2, 50}, {1, 20}}, 60, 5},
         {{{1, 50}}, 55, 5},
     };
-    struct Model model = model_of(circle, 2);
-    struct Tree tree = {0};
+    push(circle, 2);
     Tree_root(&tree, 1);
     Tree_build(&tree, &model, NULL);
-    assert_true(Tree_toggle(&tree, branch_of(&tree, 2)));
-    expect(&tree, &model,
-           "C .2:50- ..1:50* ..bottom:5 .1:20* 1:60 D .self:5 .2:50 .1:20*");
+    assert_true(Tree_toggle(&tree, branch_of(2)));
+    expect("C .2:50- ..1:50* ..bottom:5 .1:20* 1:60 D .self:5 .2:50 .1:20*");
     for (size_t i = 0; i < tree.count; i++)
         assert_false(tree.branches[i].again && tree.branches[i].opens);
-    Tree_release(&tree);
-    Model_release(&model);
 }
 
-TEST(test_no_more_than_there_is_room_for)
+TEST_WITH(test_no_more_than_there_is_room_for, set_up, tear_down)
 {
-    struct Tree tree = {0};
     struct Branch branch = {.opens = true};
     for (uint64_t i = 0; i < TREE_OPEN; i++) {
         branch.key = 100 + i;
@@ -165,5 +165,4 @@ TEST(test_no_more_than_there_is_room_for)
     assert_true(Tree_toggle(&tree, &branch)); // This folds the branch.
     branch.key = 5000;
     assert_true(Tree_toggle(&tree, &branch));
-    Tree_release(&tree);
 }
