@@ -5,6 +5,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/stand_in.h"
+#include "python/hooks/writer.h"
 #include "tracer/code/c_calls.h"
 
 // Largest number of C functions with rows of their own.
@@ -333,8 +334,9 @@ enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
         return C_ENDS;
     known = CCalls_note(caller, unit, code ? code->hot.id : 0);
     counts = code && !has_no_end(state, caller, unit, callable);
-    if (!state->counts_c &&
-        (!CCalls_is_open(caller) || !(counts || CCalls_expects(caller, unit))))
+    if (state->counts_c ? !counts
+                        : !CCalls_is_open(caller) ||
+                              !(counts || CCalls_expects(caller, unit)))
         return C_ENDS;
     if (counts)
         StandIn_write(object, HIT_C_BEGIN, unit, code->hot.id);
@@ -345,8 +347,12 @@ void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
                     PyObject *callable)
 {
     PyObject *object = (PyObject *)caller->who.address;
+    uint64_t begin = Clock_counter();
     const struct Code *code = stand_in(state, callable);
 
+    // The C function does not take the time of a search for its name.
+    if (code && !address_of(callable))
+        Writer_pay(begin, 0);
     if (code)
         StandIn_write(object, HIT_C_END, unit, code->hot.id);
 }

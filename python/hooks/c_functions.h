@@ -14,7 +14,8 @@
 int CFunctions_init(struct State *state);
 
 enum CEvent {
-    C_ENDS,     // The instruction needs no further events in this window.
+    C_ENDS,     // The call has no hit, and its instruction needs no further
+                // events in this window.
     C_GOES_ON,  // Each further call of the instruction is to have an event.
     C_IS_KNOWN, // The same, and the called function is not new.
 };

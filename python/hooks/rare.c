@@ -84,6 +84,17 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     return unless_dark(code);
 }
 
+// Charges a hook that has written no hit. CPython needs as long to call it as
+// for a hook that writes one.
+static void pay_call(struct Call *call)
+{
+    const int64_t *cost = ocular_state.engine.traces.cost;
+    int64_t hook = (cost[HOOK_ENTER] + cost[HOOK_LEAVE]) / 2;
+
+    if (!Writer_pay(call->ticks, hook > 0 ? (uint64_t)hook : 0))
+        Call_pay(call);
+}
+
 static PyObject *note_call(struct Code *code, PyObject *const *args,
                            struct Call *call)
 {
@@ -92,8 +103,12 @@ static PyObject *note_call(struct Code *code, PyObject *const *args,
     if (ocular_state.sees_c && PyLong_Check(args[1]))
         event = CFunctions_begin(&ocular_state, code,
                                  (uint32_t)Call_unit(args[1]), args[2]);
-    if (ocular_state.counts_c) // All hits are counted.
+    // All hits are counted. A call of a Python function writes none.
+    if (ocular_state.counts_c) {
+        if (event == C_ENDS)
+            pay_call(call);
         return Py_None;
+    }
     if (event == C_IS_KNOWN)
         return Py_None;
     // CFunctions_begin may have run code that ended the trace.

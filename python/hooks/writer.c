@@ -65,3 +65,17 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
         Counting_make_room(counting);
     return Writer_write(code, kind, unit, to);
 }
+
+bool Writer_pay(uint64_t begin, uint64_t more)
+{
+    struct HitRing *ring = &ocular_state.engine.counting.ring;
+    uint64_t now = Clock_counter();
+
+    if (!ocular_state.fast || !own_trace || own_trace != ring->trace ||
+        begin - ring->last > HitRing_brief(ring, HIT_C_END) ||
+        atomic_load_explicit(&ring->head, memory_order_relaxed) == ring->limit)
+        return false;
+    HitRing_push(ring, now, Hit_who(now - begin + more, HIT_PAID),
+                 Call_beyond(now - begin, 0, NULL));
+    return true;
+}

@@ -44,3 +44,7 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 // counted at once (call.h).
 bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
                         size_t to);
+// Charges the time since `begin`, and `more` ticks, as overhead. Returns
+// false if no hit can be written, or if the kernel has to be asked first who
+// had the CPU.
+bool Writer_pay(uint64_t begin, uint64_t more);
