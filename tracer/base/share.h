@@ -80,9 +80,8 @@ struct ShareParts {
     // the CPU and in waits except those of `wait_to_run`. A call of the
     // function takes Share.cpu, `wait` and `called_c`.
     struct ShareValue called_c;
-    // Number of samples in `called_c` that found the C function running. Only
-    // the sampler uses `called_samples`.
-    uint32_t called_samples;
+    // Number of samples in `called_c` that found the C function running.
+    counter_t called_samples;
     // Time in which other threads waited for the GIL while the function had it.
     struct ShareValue blocked;
     // Time in which the function itself, or a function that it called, ran or

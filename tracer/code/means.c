@@ -25,7 +25,8 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 
     if (!calls || !(total > 0) ||
         !(cumulative > 0) || // True if perhaps no call has returned yet.
-        Counter_get(&code->share.samples) < SAMPLES_ENOUGH)
+        (double)Counter_get(&code->share.samples) + Code_called_samples(code) <
+            SAMPLES_ENOUGH)
         return NAN;
     return total * (double)self_ns / cumulative;
 }
@@ -39,6 +40,11 @@ uint64_t Code_sampled_ns(const struct Code *code)
     return Counter_get(&code->share.cpu.total_ns) +
            Counter_get(&parts->called_c.total_ns) +
            (wait > to_run ? wait - to_run : 0);
+}
+
+double Code_called_samples(const struct Code *code)
+{
+    return (double)Counter_get(&Share_parts(&code->share)->called_samples);
 }
 
 // Returns the fraction of the function's waiting time that remains without the
@@ -176,9 +182,12 @@ static double off_by(double samples, double ns)
 
 double Code_calls_error(const struct Code *code, double spread, double hz)
 {
-    double ran = (double)Counter_get(&code->share.run_samples);
-    double cpu = (double)Counter_get(&code->share.cpu.total_ns);
-    double waits = (double)Counter_get(&code->share.samples) - ran;
+    double own = (double)Counter_get(&code->share.run_samples);
+    double ran = own + Code_called_samples(code);
+    double cpu =
+        (double)(Counter_get(&code->share.cpu.total_ns) +
+                 Counter_get(&Share_parts(&code->share)->called_c.total_ns));
+    double waits = (double)Counter_get(&code->share.samples) - own;
     double wait = (double)Code_sampled_ns(code) - cpu;
     double mean = Code_mean_cycles(code) / hz * 1e9;
     double ns = off_by(ran, cpu), by_mean;

@@ -17,6 +17,9 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
 // Returns the sampled ns in which the function ran or waited, except waits for
 // the GIL or for a CPU.
 uint64_t Code_sampled_ns(const struct Code *code);
+// Returns the number of samples that found C functions with rows running that
+// the function had called.
+double Code_called_samples(const struct Code *code);
 // Returns the mean self cycles of the calls that were timed since the mark
 // (recent.h), or NaN before the first timed call.
 double Code_self_mean(const struct Code *code);

@@ -7,6 +7,7 @@
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/c_calls.h"
+#include "tracer/code/means.h"
 
 #include <math.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static bool takes_entry(const struct Attribution *attribution,
     double cycles = (double)Counter_get(&code->hot.self_cycles);
 
     double samples = (double)Counter_get(&code->share.run_samples) +
-                     Share_parts(&code->share)->called_samples;
+                     Code_called_samples(code);
 
     return !(cycles > 0) || code->share.entry_samples * cycles <=
                                 samples * calls * attribution->call_ticks;
@@ -581,7 +582,7 @@ static void credit_called_c(struct Share *share, struct SampleTime *time)
     if (!parts)
         return;
     ShareValue_credit(&parts->called_c, &time->in_call);
-    parts->called_samples += time->ran.ns > 0;
+    Counter_add(&parts->called_samples, time->ran.ns > 0);
 }
 
 // Returns the innermost Python function of a stack whose innermost function is

@@ -33,7 +33,8 @@ static double own_error(const struct Code *code, const struct Moment *at)
     if (!code->row.rate_estimated)
         return 0;
     if (Code_arming(code) == ARMED_HOT)
-        return 1 / sqrt((double)Counter_get(&code->share.samples) + 1);
+        return 1 / sqrt((double)Counter_get(&code->share.samples) +
+                        Code_called_samples(code) + 1);
     rate = Spans_rate(code, at->ticks, at->hz);
     return rate > 0 ? Spans_rate_error(code, at->ticks, at->hz) / rate : 0;
 }

@@ -240,7 +240,8 @@ static void fill_rates(struct Function *f, struct Code *code,
     f->calls_estimated += missed_calls(code, at, &error);
     f->missed_per_s = Spans_missed_rate(code, spans_ticks(code, at), at->hz);
     if (Code_arming(code) == ARMED_HOT &&
-        (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples))))
+        (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples) &&
+                       Code_called_samples(code) == 0)))
         f->calls_estimated = NAN;
     f->calls_error = error / f->calls_estimated;
     if (!f->rate_estimated)
