@@ -13,6 +13,8 @@
 // Seconds from the first step to the second. Each further step comes after
 // twice the time, until PERIOD_S.
 #define FIRST_S 0.02
+// A longer wait for the GIL is long: a thread leaves it after 5 ms, but not in C.
+#define LATE_S 6e-3
 // A window ends early if its objects are this many times as many as planned.
 #define TOO_MANY 4.0
 #define MOST_STEPS 8 // Steps until the time between steps is longest.
@@ -284,6 +286,7 @@ static void open_window(struct ObjectWatch *watch, double rate, double period_s)
         events = TOO_MANY * rate * period_s / objects->event_s;
     }
     Objects_open(objects, &now, fmin(s, period_s), events, s < period_s);
+    objects->late = watch->late;
     if (!has_tracer())
         set_tracer(true);
 }
@@ -412,7 +415,7 @@ bool ObjectWatch_is_due(struct State *state, double now_s)
     return true;
 }
 
-void ObjectWatch_step(struct State *state, double rate)
+void ObjectWatch_step(struct State *state, double rate, double wait_s)
 {
     struct ObjectWatch *watch = &state->watch;
     const struct ObjectBoard *board = board_of(state);
@@ -423,6 +426,7 @@ void ObjectWatch_step(struct State *state, double rate)
     watch->steps += watch->steps < MOST_STEPS;
     if (state->phase != PHASE_TRACING)
         return;
+    watch->late = wait_s > LATE_S;
     if (ObjectBoard_is_kept(board))
         step(state, ObjectBoard_is_asked(board) ? rate : 0, period_s);
     else

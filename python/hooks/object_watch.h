@@ -15,8 +15,8 @@ bool ObjectWatch_is_due(struct State *state, double now_s);
 // Ends a window and begins the next one. Objects may take `rate` seconds of CPU
 // time per second. All objects are counted if `rate` is infinite, none if it is
 // 0. Frees the memory if nobody has asked for objects for a while. The caller
-// holds the GIL.
-void ObjectWatch_step(struct State *state, double rate);
+// holds the GIL, for which it has waited `wait_s` seconds.
+void ObjectWatch_step(struct State *state, double rate, double wait_s);
 // Passes the numbers of the newest step on. The caller does not hold the GIL.
 void ObjectWatch_publish(struct State *state);
 // Returns the seconds until the next step, or INFINITY.

@@ -134,6 +134,7 @@ struct ObjectWatch {
     // Only the governor's thread uses the next members.
     bool taken;                // Another tool has the place of the tracer.
     bool open;                 // A window may be open.
+    bool late;                 // The newest wait for the GIL was long.
     struct Objects *fresh;     // Memory for the counts, or NULL.
     struct ObjectTable *table; // Memory for the next table, or NULL.
     unsigned steps;            // Number of steps so far, up to a limit.

@@ -323,11 +323,13 @@ static double objects_rate(const struct Control *control)
 static void count_objects(struct Governor *governor)
 {
     struct State *state = governor->state;
+    double begin_s = Now_s(CLOCK_MONOTONIC);
 
     if (Strict_is_found())
         return;
     WorkerState_take(governor->service->governor_thread);
-    ObjectWatch_step(state, objects_rate(&governor->control));
+    ObjectWatch_step(state, objects_rate(&governor->control),
+                     Now_s(CLOCK_MONOTONIC) - begin_s);
     WorkerState_leave();
     ObjectWatch_publish(state);
 }

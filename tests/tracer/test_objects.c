@@ -130,6 +130,20 @@ TEST_WITH(test_a_leak_among_many_births, reset, NULL)
     assert_float_equal(node.died, 1000, 150);
 }
 
+// Windows that begin after a long wait have missed what happened in the wait.
+TEST_WITH(test_windows_begin_late, reset, NULL)
+{
+    objects.late = true;
+    run(60, 100, true, 3e-4);
+    assert_false(rates_of("Leak").grows);
+    assert_float_equal(rates_of("Leak").net, 100, 10);
+    objects.late = false;
+    for (int i = 0; i < 6; i++)
+        run(60, 100, true, 3e-4);
+    assert_true(rates_of("Leak").grows);
+    assert_float_equal(rates_of("Leak").net, 100, 10);
+}
+
 // Nobody counts while the view is closed, so this time changes no rate.
 TEST_WITH(test_the_view_is_closed_for_a_while, reset, NULL)
 {

@@ -20,6 +20,8 @@
 #define SURE_FEW 60.0 // Additional standard deviations, times the windows.
 // Part of the time in windows above which windows have no gaps.
 #define WHOLE 0.95
+// If a larger part of windows with gaps began after a long wait, no type grows.
+#define LATE_PART 0.05
 #define GROWTH_WINDOWS 8.0 // Least number of windows that show a growth.
 #define CHECKS 256.0       // Least clock readings in a window.
 #define SLOW_EVENTS 20.0   // Events that take as long as one slow event.
@@ -179,6 +181,7 @@ static void tidy(struct Objects *objects)
 static void decay_totals(struct ObjectsTotals *totals, double kept)
 {
     totals->windows *= kept;
+    totals->late *= kept;
     totals->window_s *= kept;
     totals->squares *= kept;
     totals->window_cpu_s *= kept;
@@ -192,6 +195,7 @@ static void add_totals(struct ObjectsTotals *totals,
                        const struct ObjectsTotals *window)
 {
     totals->windows += window->windows;
+    totals->late += window->late;
     totals->window_s += window->window_s;
     totals->squares += window->squares;
     totals->window_cpu_s += window->window_cpu_s;
@@ -386,6 +390,7 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
     for (uint16_t i = 0; i < objects->names; i++)
         add(&objects->sums[i], objects->scale, s);
     time->windows = 1;
+    time->late = objects->late;
     time->window_s = s;
     time->squares = s * s;
     time->window_cpu_s = fmax(cpu_s - cost_s, cpu_s / 4) * objects->scale;
@@ -456,8 +461,9 @@ double Objects_part(const struct Objects *objects)
 // Sets the growth per second of windows and its standard deviation. A window
 // begins when another thread gets the GIL, but ends while an object is born or
 // dies. So at its end more objects live than at its beginning. This difference
-// is the same in short and in long windows. So the growth is the slope of the
-// line through the windows' numbers, and a window's length varies.
+// is the same in short and in long windows, unless a thread holds the GIL for
+// long. So the growth is the slope of the line through the windows' numbers, and
+// a window's length varies.
 static void fit(const struct ObjectsTotals *totals,
                 const struct ObjectSums *sums, double *net, double *error)
 {
@@ -490,16 +496,21 @@ static void fill_growth(const struct ObjectsTotals *totals,
                         struct ObjectRates *rates)
 {
     double per_s = factor(totals), sure;
+    bool whole = totals->window_s > WHOLE * totals->wall_s;
 
     if (totals->windows < GROWTH_WINDOWS)
         return;
-    if (totals->window_s > WHOLE * totals->wall_s)
+    if (whole)
         divide(totals, sums, &rates->net, &rates->net_error);
     else
         fit(totals, sums, &rates->net, &rates->net_error);
     rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
     rates->net_error = hypot(rates->net_error * per_s,
                              sqrt(sums->gc_squares) / totals->wall_s);
+    // If a thread held the GIL while many objects died, windows begin just
+    // after these deaths, and miss them.
+    if (!whole && totals->late > LATE_PART * totals->windows)
+        return;
     sure = SURE + SURE_FEW / (totals->windows - 2);
     rates->grows =
         rates->net > sure * rates->net_error && sums->grew > sums->shrank;

@@ -74,6 +74,7 @@ struct ObjectsTotals {
     // The number of windows, their seconds of wall-clock time and its squares,
     // their seconds of CPU time, and the births and deaths in all windows.
     double windows, window_s, squares, window_cpu_s, events;
+    double late; // Windows with Objects.late.
     double gc_events;     // Births and deaths in collections.
     double cpu_s, wall_s; // All time, also between windows.
 };
@@ -98,6 +99,9 @@ struct Objects {
     double events_left;  // Events until the window is too expensive.
     struct ObjectsTime opened, ended; // The beginning and end of the window.
     double planned_s;                 // Seconds that the window should last.
+    // The wait for the GIL before the window was long. The caller of
+    // Objects_open sets it.
+    bool late;
     uint32_t opened_epoch; // Value of `epoch` at the beginning of the window.
     uint32_t slow;         // Events of the window that took long.
     uint16_t names, types, pairs; // Used entries of the arrays below.
