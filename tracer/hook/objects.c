@@ -74,13 +74,24 @@ static struct ObjectType *find_type(struct Objects *objects, const void *type)
     return NULL;
 }
 
+// Returns true if a type of the name `old` can have the name `name` now. A class
+// that dies has lost its module.
+static bool is_same(const char *old, const char *name)
+{
+    size_t size = strlen(old), end = strlen(name);
+
+    return size == end ? strcmp(old, name) == 0
+                       : size > end && old[size - end - 1] == '.' &&
+                             strcmp(old + size - end, name) == 0;
+}
+
 uint32_t Objects_meet_type(struct Objects *objects, const void *type,
                            const char *name, bool names)
 {
     struct ObjectType *found = find_type(objects, type);
 
     objects->slow++;
-    if (found && strcmp(objects->sums[found->of].name, name) != 0) {
+    if (found && !is_same(objects->sums[found->of].name, name)) {
         // Another type has the address now.
         found->type = NULL;
         objects->stale = true;

@@ -192,7 +192,7 @@ static inline bool Objects_must_check(struct Objects *objects)
 // The caller then sets event_s.
 void Objects_init(struct Objects *objects, double hz, bool counts_deaths);
 // Returns the number of the type at the address `type`, or 0 if there is no
-// room. `names` is true if its objects are types or code objects. Allocates
+// room. The name of a known type may lack its module. `names` is true if its objects are types or code objects. Allocates
 // nothing.
 uint32_t Objects_meet_type(struct Objects *objects, const void *type,
                            const char *name, bool names);
