@@ -97,6 +97,28 @@ def test_all_births_and_deaths(counted, monkeypatch):
         assert "do not report most deaths" in found["objects"]["trouble"]
 
 
+@new
+def test_functions_that_are_not_traced_share_a_row():
+    makers = []
+    for i in range(3):
+        space = {"Kept": Kept}
+        exec(compile(f"def make{i}(): return Kept()", "/other.py", "exec"), space)
+        makers.append(space[f"make{i}"])
+    ocular.start_tracing(**EXACT, include_only=[__file__])
+    try:
+        found = until(
+            lambda found: (
+                [make() for make in makers for _ in range(20)]
+                and types(found).get(name(Kept), {}).get("born", 0) > 500
+            )
+        )
+    finally:
+        ocular.stop_tracing()
+    rows = [row for row in found["objects"]["types"] if row["type"] == name(Kept)]
+    assert [row["function"] for row in rows] == [None, "(not traced)"]
+    assert rows[1]["born_per_s"] == pytest.approx(rows[0]["born_per_s"], rel=0.01)
+
+
 @deaths
 def test_a_type_that_only_grows(counted):
     kept = []

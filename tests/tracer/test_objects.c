@@ -235,8 +235,8 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
     // A third of the temporary objects has another creator than the others.
     for (int i = 1; i < objects.pairs; i++)
         if (objects.pair[i].id == 2)
-            assert_float_equal(Objects_pair_rate(&objects, (uint32_t)i), 4000,
-                               40);
+            assert_float_equal(
+                Objects_pair_rate(&objects, objects.pair_born[i]), 4000, 40);
 }
 
 // A window that has cost too much ends early, and counts as if it had gone on.

@@ -548,9 +548,9 @@ struct ObjectRates Objects_rates(const struct Objects *objects,
     return rates;
 }
 
-double Objects_pair_rate(const struct Objects *objects, uint32_t pair)
+double Objects_pair_rate(const struct Objects *objects, double born)
 {
     const struct ObjectsTotals *now = &objects->now;
 
-    return objects->pair_born[pair] / now->window_s * factor(now);
+    return born / now->window_s * factor(now);
 }

@@ -233,7 +233,7 @@ struct ObjectRates {
 
 struct ObjectRates Objects_rates(const struct Objects *objects,
                                  const struct ObjectSums *sums);
-// Returns the births per second of a pair.
-double Objects_pair_rate(const struct Objects *objects, uint32_t pair);
+// Returns the births per second of pairs whose pair_born has the sum `born`.
+double Objects_pair_rate(const struct Objects *objects, double born);
 // Returns the part of the time that was in windows.
 double Objects_part(const struct Objects *objects);

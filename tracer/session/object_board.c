@@ -77,11 +77,17 @@ size_t ObjectBoard_bytes(const struct ObjectBoard *board)
 
 // --- The table -------------------------------------------------------------
 
+struct Creator {
+    uint32_t id; // Id of the function, or 0 for all that are not traced.
+    double born; // As Objects.pair_born. 0 if there is no creator.
+};
+
 struct Choice {
     uint16_t name;
     double order; // The most important name has the largest.
     struct ObjectRates rates;
-    uint32_t pairs[OBJECT_CREATORS]; // The pairs with most births, or 0.
+    double not_traced; // Births by functions that are not traced.
+    struct Creator creators[OBJECT_CREATORS]; // Those with most births.
 };
 
 // Types that only grow come first, and among them those that surely grow most.
@@ -114,16 +120,15 @@ static size_t choose(const struct Objects *objects,
     return count;
 }
 
-// Adds a pair to those of its type, so that most births come first.
-static void add_pair(const struct Objects *objects, struct Choice *choice,
-                     uint32_t pair)
+// Adds a creator to those of the type, so that most births come first.
+static void add_creator(struct Choice *choice, struct Creator creator)
 {
-    for (int i = 0; i < OBJECT_CREATORS && pair; i++) {
-        uint32_t there = choice->pairs[i];
+    for (int i = 0; i < OBJECT_CREATORS; i++) {
+        struct Creator there = choice->creators[i];
 
-        if (objects->pair_born[pair] > objects->pair_born[there]) {
-            choice->pairs[i] = pair;
-            pair = there;
+        if (creator.born > there.born) {
+            choice->creators[i] = creator;
+            creator = there;
         }
     }
 }
@@ -139,13 +144,13 @@ static void add_lines(struct ObjectTable *table, const struct Objects *objects,
                                 .born = sums->counted_born,
                                 .died = sums->counted_died};
     memcpy(line->type, sums->name, sizeof line->type);
-    for (int i = 0; i < OBJECT_CREATORS && choice->pairs[i]; i++) {
+    for (int i = 0; i < OBJECT_CREATORS && choice->creators[i].born > 0; i++) {
         struct ObjectLine *creator = &table->lines[table->count++];
 
         *creator = (struct ObjectLine){
-            .id = objects->pair[choice->pairs[i]].id,
-            .rates = {Objects_pair_rate(objects, choice->pairs[i]), NAN, NAN,
-                      NAN, NAN, false},
+            .id = choice->creators[i].id,
+            .rates = {Objects_pair_rate(objects, choice->creators[i].born), NAN,
+                      NAN, NAN, NAN, false},
             .born = NULL_U64,
             .died = NULL_U64};
         memcpy(creator->type, sums->name, sizeof creator->type);
@@ -160,13 +165,22 @@ void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
 
     for (size_t i = 0; i < count; i++)
         of[choices[i].name] = (uint8_t)(i + 1);
-    for (uint32_t i = 1; i < objects->pairs; i++)
-        if (objects->pair_born[i] > 0 && of[objects->pair[i].of])
-            add_pair(objects, &choices[of[objects->pair[i].of] - 1], i);
+    for (uint32_t i = 1; i < objects->pairs; i++) {
+        const struct ObjectPair *pair = &objects->pair[i];
+        double born = objects->pair_born[i];
+
+        if (of[pair->of] && pair->id)
+            add_creator(&choices[of[pair->of] - 1],
+                        (struct Creator){pair->id, born});
+        else if (of[pair->of])
+            choices[of[pair->of] - 1].not_traced += born;
+    }
     table->count = 0;
     table->part = Objects_part(objects);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        add_creator(&choices[i], (struct Creator){0, choices[i].not_traced});
         add_lines(table, objects, &choices[i]);
+    }
 }
 
 // --- The snapshot ----------------------------------------------------------
