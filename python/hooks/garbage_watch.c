@@ -11,6 +11,7 @@
 
 static void forget(struct Garbage *garbage)
 {
+    ObjectWatch_collect(&ocular_state, false);
     Garbage_forget(garbage);
     atomic_store_explicit(&ocular_state.garbage.mark.frame, 0,
                           memory_order_relaxed);
@@ -49,7 +50,6 @@ static void end(struct Garbage *garbage, PyObject *info)
                           ? PyLong_AsLongAndOverflow(number, &overflow)
                           : 0;
 
-    ObjectWatch_collect(&ocular_state, false);
     if (garbage->began && !TscGuard_has_tripped())
         StandIn_write(ocular_state.garbage.code, HIT_C_END,
                       ocular_state.end_unit, 0);

@@ -23,7 +23,7 @@ void ObjectWatch_publish(struct State *state);
 double ObjectWatch_pause(const struct State *state, double now_s);
 
 // Counts the objects of a collection. Garbage collections call this function
-// at their beginning and at their end. The caller of this function and of the
+// at their beginning, and at their end or if the end was missed. The caller of this function and of the
 // next ones holds the GIL.
 void ObjectWatch_collect(struct State *state, bool begins);
 // Ends an open window and removes the tracer.
@@ -36,6 +36,8 @@ void ObjectWatch_stop(struct State *state);
 // C calls this function.
 static inline void ObjectWatch_silence(struct State *state)
 {
-    if (state->watch.objects)
-        state->watch.objects->phase = OBJECTS_CLOSED;
+    if (!state->watch.objects)
+        return;
+    state->watch.objects->phase = OBJECTS_CLOSED;
+    state->watch.objects->collecting = false;
 }
