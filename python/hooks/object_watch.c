@@ -13,7 +13,8 @@
 // Seconds from the first step to the second. Each further step comes after
 // twice the time, until PERIOD_S.
 #define FIRST_S 0.02
-// A longer wait for the GIL is long: a thread leaves it after 5 ms, but not in C.
+// A longer wait for the GIL is long: a thread leaves it after 5 ms, but not in
+// C.
 #define LATE_S 6e-3
 // A window ends early if its objects are this many times as many as planned.
 #define TOO_MANY 4.0

@@ -23,8 +23,8 @@ void ObjectWatch_publish(struct State *state);
 double ObjectWatch_pause(const struct State *state, double now_s);
 
 // Counts the objects of a collection. Garbage collections call this function
-// at their beginning, and at their end or if the end was missed. The caller of this function and of the
-// next ones holds the GIL.
+// at their beginning, and at their end or if the end was missed. The caller of
+// this function and of the next ones holds the GIL.
 void ObjectWatch_collect(struct State *state, bool begins);
 // Ends an open window and removes the tracer.
 void ObjectWatch_end(struct State *state);

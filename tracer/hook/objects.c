@@ -74,8 +74,8 @@ static struct ObjectType *find_type(struct Objects *objects, const void *type)
     return NULL;
 }
 
-// Returns true if a type of the name `old` can have the name `name` now. A class
-// that dies has lost its module.
+// Returns true if a type of the name `old` can have the name `name` now. A
+// class that dies has lost its module.
 static bool is_same(const char *old, const char *name)
 {
     size_t size = strlen(old), end = strlen(name);
@@ -193,6 +193,7 @@ static void decay_totals(struct ObjectsTotals *totals, double kept)
 {
     totals->windows *= kept;
     totals->late *= kept;
+    totals->open_s *= kept;
     totals->window_s *= kept;
     totals->squares *= kept;
     totals->window_cpu_s *= kept;
@@ -207,6 +208,7 @@ static void add_totals(struct ObjectsTotals *totals,
 {
     totals->windows += window->windows;
     totals->late += window->late;
+    totals->open_s += window->open_s;
     totals->window_s += window->window_s;
     totals->squares += window->squares;
     totals->window_cpu_s += window->window_cpu_s;
@@ -395,6 +397,7 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
     objects->scale = objects->events_left < 0 && s > 0 && objects->planned_s > s
                          ? objects->planned_s / s
                          : 1;
+    time->open_s = s;
     time->events = gather(objects);
     cost_s = (time->events + SLOW_EVENTS * objects->slow) * objects->event_s;
     s = fmax(fmax(s - cost_s, s / 4), LEAST_S) * objects->scale;
@@ -466,15 +469,15 @@ double Objects_part(const struct Objects *objects)
 {
     const struct ObjectsTotals *now = &objects->now;
 
-    return now->wall_s > 0 ? fmin(now->window_s / now->wall_s, 1) : NAN;
+    return now->wall_s > 0 ? fmin(now->open_s / now->wall_s, 1) : NAN;
 }
 
 // Sets the growth per second of windows and its standard deviation. A window
 // begins when another thread gets the GIL, but ends while an object is born or
 // dies. So at its end more objects live than at its beginning. This difference
 // is the same in short and in long windows, unless a thread holds the GIL for
-// long. So the growth is the slope of the line through the windows' numbers, and
-// a window's length varies.
+// long. So the growth is the slope of the line through the windows' numbers,
+// and a window's length varies.
 static void fit(const struct ObjectsTotals *totals,
                 const struct ObjectSums *sums, double *net, double *error)
 {
@@ -507,7 +510,7 @@ static void fill_growth(const struct ObjectsTotals *totals,
                         struct ObjectRates *rates)
 {
     double per_s = factor(totals), sure;
-    bool whole = totals->window_s > WHOLE * totals->wall_s;
+    bool whole = totals->open_s > WHOLE * totals->wall_s;
 
     if (totals->windows < GROWTH_WINDOWS)
         return;

@@ -74,7 +74,8 @@ struct ObjectsTotals {
     // The number of windows, their seconds of wall-clock time and its squares,
     // their seconds of CPU time, and the births and deaths in all windows.
     double windows, window_s, squares, window_cpu_s, events;
-    double late; // Windows with Objects.late.
+    double late;          // Windows with Objects.late.
+    double open_s;        // Seconds of windows, with the time that events took.
     double gc_events;     // Births and deaths in collections.
     double cpu_s, wall_s; // All time, also between windows.
 };
@@ -192,8 +193,8 @@ static inline bool Objects_must_check(struct Objects *objects)
 // The caller then sets event_s.
 void Objects_init(struct Objects *objects, double hz, bool counts_deaths);
 // Returns the number of the type at the address `type`, or 0 if there is no
-// room. The name of a known type may lack its module. `names` is true if its objects are types or code objects. Allocates
-// nothing.
+// room. The name of a known type may lack its module. `names` is true if its
+// objects are types or code objects. Allocates nothing.
 uint32_t Objects_meet_type(struct Objects *objects, const void *type,
                            const char *name, bool names);
 // Counts the birth of an object of the type with the number `number`. The code
