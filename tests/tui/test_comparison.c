@@ -132,7 +132,8 @@ static const struct Request PLAIN = {
     .samples = 2500, .slower = 1, .hz = 2e9, .seconds = SECONDS};
 
 // Adds the numbers of a whole run, and the latencies of f4, which are `worse`
-// times as large as in an ordinary run.
+// times as large as in an ordinary run. About half of f3's calls take 2 ms, and
+// the others 20 ms. Two lambdas take different times.
 static void add_numbers(struct Snapshot *s, double worse)
 {
     static struct ExceptionRow exceptions[2];
@@ -156,6 +157,13 @@ static void add_numbers(struct Snapshot *s, double worse)
     f->calls = 1000;
     f->wall_p50_s = .02 * worse;
     f->wall_p99_s = .05 * worse;
+    for (int k = -1; k < 3; k += k < 0 ? 2 : 1) {
+        if (k > 0)
+            f[k].name = "<lambda>";
+        f[k].calls = 1000;
+        f[k].wall_p50_s = (k == 2) == i ? .002 : .02;
+        f[k].wall_p99_s = k > 0 ? f[k].wall_p50_s : i ? .0201 : .0202;
+    }
 }
 
 static struct Comparison comparison;
@@ -177,14 +185,17 @@ static void compare_snapshots(struct Snapshot *one, struct Snapshot *two)
 
 // Returns the number of numbers that differ, if the second run is `worse` times
 // as bad.
-static unsigned count_numbers(double worse, char *text, size_t size)
+static unsigned count_numbers(double worse, double limit_s, char *text,
+                              size_t size)
 {
     struct Snapshot *one = run(&PLAIN), *two = run(&PLAIN);
     unsigned apart = 0;
     add_numbers(one, 1);
     add_numbers(two, worse);
+    one->stall_limit_s = .1;
+    two->stall_limit_s = limit_s;
     compare_snapshots(one, two);
-    assert_int_equal(comparison.number_count, 8);
+    assert_int_equal(comparison.number_count, limit_s > .2 ? 9 : 10);
     for (size_t i = 0; i < comparison.number_count; i++) {
         size_t used = strlen(text);
         if (!comparison.numbers[i].measured.apart)
@@ -265,8 +276,10 @@ TEST_WITH(numbers_of_the_whole_run, NULL, release)
         "waits for the GIL: 10.0% and then 30.0% of a core (",
         "garbage collection: 2.0% and then 6.0% of a core ("};
     char text[2000] = "";
-    assert_int_equal(count_numbers(1.1, text, sizeof text), 0);
-    assert_int_equal(count_numbers(3, text, sizeof text), 7);
+    assert_int_equal(count_numbers(1.1, .1 + 1e-9, text, sizeof text), 0);
+    assert_int_equal(count_numbers(3, .25, text, sizeof text), 6);
+    assert_null(strstr(text, "stalls"));
+    assert_int_equal(count_numbers(3, .1, text, sizeof text), 7);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_non_null(strstr(text, words[i]));
 }

@@ -17,6 +17,9 @@
 // loop in seconds, which is rounded to a millisecond.
 #define LEAST_SHARE 0.0025
 #define LEAST_LAG_S 0.5e-3
+// Limits of stalls in seconds are equal if they differ by less than this. They
+// are rounded to ticks, whose length differs a little between two runs.
+#define SAME_LIMIT_S 1e-6
 // Latencies of functions whose P99 is below this number of seconds in both runs
 // are not compared, because the CPU time of a call says more.
 #define LEAST_LATENCY_S 1e-3
@@ -209,16 +212,15 @@ static int by_place(const void *a, const void *b)
     return by ? by : strcmp(left->file, right->file);
 }
 
-// Returns the functions of a run whose latencies are known, sorted by name and
-// file, and sets *count to their number. The caller frees the list. Returns
-// NULL if there is no memory.
+// Returns the functions of a run, sorted by name and file, and sets *count to
+// their number. The caller frees the list. Returns NULL if there is no memory.
 static const struct Function **list(const struct Snapshot *run, size_t *count)
 {
     const struct Function **all = calloc(run->function_count + 1, sizeof *all);
     *count = 0;
     for (size_t i = 0; all && i < run->function_count; i++) {
         const struct Function *f = &run->functions[i];
-        if (f->name && f->file && isfinite(f->wall_p50_s))
+        if (f->name && f->file)
             all[(*count)++] = f;
     }
     if (all && *count)
@@ -226,10 +228,40 @@ static const struct Function **list(const struct Snapshot *run, size_t *count)
     return all;
 }
 
+// Returns true if another function of the run has the same name and file, as
+// lambdas do. Then it is not known which function of the other run is the same
+// one, because lines move if the program changes.
+static bool has_namesake(const struct Function **all, size_t count, size_t i)
+{
+    return (i > 0 && by_place(&all[i - 1], &all[i]) == 0) ||
+           (i + 1 < count && by_place(&all[i], &all[i + 1]) == 0);
+}
+
 static bool is_long(const struct Function *f)
 {
     return (isfinite(f->wall_p99_s) ? f->wall_p99_s : f->wall_p50_s) >=
            LEAST_LATENCY_S;
+}
+
+static void compare_function(struct Work *work, const struct Function *a,
+                             const struct Function *b)
+{
+    size_t first = work->count;
+    if (!isfinite(a->wall_p50_s) || !isfinite(b->wall_p50_s) ||
+        (!is_long(a) && !is_long(b)))
+        return;
+    for (int p99 = 1; p99 >= 0; p99--)
+        add(work,
+            (struct ComparedNumber){.what = p99 ? "P99" : "P50",
+                                    .name = a->name,
+                                    .file = a->file,
+                                    .unit = "s"},
+            quantile_of(a, p99), quantile_of(b, p99), 0);
+    // If a function has two typical durations, chance decides which of them is
+    // the P50.
+    if (work->count == first + 2 && !work->numbers[first].measured.apart &&
+        a->wall_p50_s <= b->wall_p99_s && b->wall_p50_s <= a->wall_p99_s)
+        work->numbers[first + 1].measured.apart = false;
 }
 
 static int compare_latencies(struct Work *work)
@@ -241,16 +273,9 @@ static int compare_latencies(struct Work *work)
     for (i = 0; !error && i < many; i++) {
         while (k < others && by_place(&b[k], &a[i]) < 0)
             k++;
-        if (k == others || by_place(&b[k], &a[i]) != 0 ||
-            (!is_long(a[i]) && !is_long(b[k])))
-            continue;
-        for (int p99 = 0; p99 < 2; p99++)
-            add(work,
-                (struct ComparedNumber){.what = p99 ? "P99" : "P50",
-                                        .name = a[i]->name,
-                                        .file = a[i]->file,
-                                        .unit = "s"},
-                quantile_of(a[i], p99), quantile_of(b[k], p99), 0);
+        if (k < others && by_place(&b[k], &a[i]) == 0 &&
+            !has_namesake(a, many, i) && !has_namesake(b, others, k))
+            compare_function(work, a[i], b[k]);
     }
     free(a);
     free(b);
@@ -289,8 +314,11 @@ const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
     compare_shares(&work);
     compare_loops(&work);
     if (rates) {
-        add(&work, (struct ComparedNumber){.what = "stalls", .unit = "per_min"},
-            stalls_of(a), stalls_of(b), 0);
+        // Without a known limit, it is not known what a stall is.
+        if (fabs(a->stall_limit_s - b->stall_limit_s) < SAME_LIMIT_S)
+            add(&work,
+                (struct ComparedNumber){.what = "stalls", .unit = "per_min"},
+                stalls_of(a), stalls_of(b), 0);
         compare_exceptions(&work, a, NULL);
         compare_exceptions(&work, b, a);
     }
