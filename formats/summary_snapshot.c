@@ -670,8 +670,10 @@ static void take_final(struct Maker *maker)
 
     for (size_t i = 0; final && i < sizeof names / sizeof *names; i++)
         Record_take(&SNAPSHOT_RECORD, out, final, names[i], &out->arena);
-    if (final)
+    if (final) {
         average(maker);
+        out->totals_s = final->uptime_s;
+    }
     // Older versions have no sums over the whole run.
     if (maker->sums->reader->head.version < RECORDING_TOTALS)
         out->loop_count = 0;

@@ -366,6 +366,7 @@ static const struct Field SNAPSHOT_FIELDS[] = {
                MERGE(MATCH, ENDED)),
     TEXT(Snapshot, chosen, MERGE(SAME, ENDED)),
     LIST(Snapshot, lines, line_count, LINE_RECORD, MERGE(MATCH, LIVE)),
+    F64(Snapshot, totals_s, MERGE(LEAST, ENDED)),
 };
 const struct Record SNAPSHOT_RECORD =
     RECORD(Snapshot, "snapshot", SNAPSHOT_FIELDS);

@@ -587,6 +587,11 @@ struct Snapshot {
     // empty if nobody has asked for lines.
     const struct LineRow *lines;
     size_t line_count;
+    // Seconds since tracing began at which the program wrote those numbers of a
+    // recording that are in no event and in no sample. If the program was
+    // killed, this is some seconds before its end. Null for a running process
+    // and for a part of a run.
+    double totals_s;
     // A traced process has its functions in `shared` and not in `functions`.
     // The rows in `shared` belong to several snapshots (row_set.h). The
     // schema's tables do not list `shared`.

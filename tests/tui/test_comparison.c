@@ -140,7 +140,8 @@ static void add_numbers(struct Snapshot *s, double worse)
     static struct LoopRow loops[2];
     int i = worse != 1;
     struct Function *f = (struct Function *)&s->functions[4];
-    s->uptime_s = SECONDS;
+    s->uptime_s = SECONDS * worse;
+    s->totals_s = SECONDS;
     s->gil_held = .5;
     s->gil_waited = .1 * worse;
     s->gc_share = .02 * worse;

@@ -19,12 +19,17 @@ struct Fixture {
     struct Model model;
     struct Canvas canvas;
     const char *text;
+    double past_s; // Length of the run in a recording; 0 for a live process.
 };
 
 // Draws the header for a snapshot.
 static void draw(struct Fixture *f, struct Snapshot *snapshot, int width)
 {
-    struct Status status = {.version = "0.1.0", .rate_s = 1};
+    struct Status status = {.version = "0.1.0",
+                            .rate_s = 1,
+                            .past = f->past_s > 0,
+                            .to_s = f->past_s,
+                            .all_s = f->past_s};
 
     assert_int_equal(Model_push(&f->model, snapshot), 0);
     Canvas_resize(&f->canvas, width, HEIGHT);
@@ -89,6 +94,20 @@ static struct Snapshot *costing_an_older(double measured, double allowed)
     snapshot->overhead_measured = measured;
     snapshot->overhead_allowed = allowed;
     return snapshot;
+}
+
+TEST_FIXTURE(test_totals_are_older_than_a_killed_program)
+{
+    struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
+
+    f->past_s = 16.4;
+    snapshot->totals_s = 12;
+    draw(f, Snapshot_hold(snapshot), 200);
+    assert_true(says(f, "the whole run, 16.4 s"));
+    assert_true(says(f, "totals of second 12"));
+    snapshot->totals_s = 16.3;
+    draw(f, snapshot, 200);
+    assert_false(says(f, "totals"));
 }
 
 TEST_FIXTURE(test_overhead_within_the_budget)

@@ -108,11 +108,17 @@ static void compare_shares(struct Work *work)
         share_of(a->gc_share), share_of(b->gc_share), LEAST_SHARE);
 }
 
+// Returns the seconds in which the numbers were counted that are in no event.
+static double counted_s(const struct Snapshot *run)
+{
+    return isfinite(run->totals_s) ? run->totals_s : run->uptime_s;
+}
+
 static struct Side stalls_of(const struct Snapshot *run)
 {
     double count =
         run->stalls_total == NULL_U64 ? NAN : (double)run->stalls_total;
-    return rate_of(count, run->uptime_s / 60, NAN);
+    return rate_of(count, counted_s(run) / 60, NAN);
 }
 
 // --- Exceptions
@@ -132,7 +138,7 @@ static struct Side exceptions_of(const struct Snapshot *run, const char *type)
         if (isfinite(row->error))
             squares += pow(row->error * (double)row->raised, 2);
     }
-    return rate_of(count, run->uptime_s,
+    return rate_of(count, counted_s(run),
                    count > 0 ? sqrt(squares) / count : NAN);
 }
 

@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 
+// Totals are old if they were written this number of seconds before the end of
+// the run. Totals of a run that has ended in order are never old.
+#define OLD_TOTALS_S 1.0
+
 // --- Parts of all lines
 
 void Header_draw_line(struct Strip *strip, struct Canvas *canvas, int y)
@@ -118,9 +122,10 @@ static const char *clock_of(char out[NUMBER_MAX], double s)
     return out;
 }
 
-// If the viewer shows a recording, adds the shown part of the run, and the
-// length of the run.
-static void add_stretch(struct Strip *strip, const struct Status *status)
+// If the viewer shows a recording, adds the shown part of the run, the length
+// of the run, and the age of the totals if the program was killed.
+static void add_stretch(struct Strip *strip, const struct Snapshot *snapshot,
+                        const struct Status *status)
 {
     char from[NUMBER_MAX], to[NUMBER_MAX], all[NUMBER_MAX];
     bool whole = status->from_s <= 0 && status->to_s >= status->all_s;
@@ -131,6 +136,9 @@ static void add_stretch(struct Strip *strip, const struct Status *status)
     if (whole) {
         Strip_add(strip, STYLE_FAINT, "the whole run, ");
         Strip_add(strip, STYLE_PLAIN, "%s", all);
+        if (status->all_s - snapshot->totals_s >= OLD_TOTALS_S)
+            Strip_put(strip, 4, STYLE_FAINT, "totals of second %.0f",
+                      snapshot->totals_s);
         return;
     }
     Strip_add(strip, STYLE_PROMPT, "%s to %s", from, to);
@@ -186,7 +194,7 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
     add_rules(strip, "only", snapshot->filter_include_only,
               snapshot->filter_include_only_count);
     if (status->past)
-        add_stretch(strip, status);
+        add_stretch(strip, snapshot, status);
     else if (isfinite(snapshot->uptime_s))
         Strip_label(strip, 3, "up", "%s",
                     Number_uptime(number, snapshot->uptime_s));
