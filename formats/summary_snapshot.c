@@ -373,6 +373,10 @@ static void add_raised(const struct Maker *maker, struct Function *rows,
         const struct ExceptionRow *row = &final->exceptions[i];
 
         f = row->id == NULL_U64 ? NULL : row_of(maker, rows, row->id);
+        // The rows of functions without events and samples come last.
+        for (size_t k = maker->sums->functions.count; k < count && !f; k++)
+            if (rows[k].id == row->id)
+                f = &rows[k];
         if (f && row->raised != NULL_U64)
             f->raised = row->raised + (f->raised == NULL_U64 ? 0 : f->raised);
     }
@@ -674,9 +678,6 @@ static void take_final(struct Maker *maker)
         average(maker);
         out->totals_s = final->uptime_s;
     }
-    // Older versions have no sums over the whole run.
-    if (maker->sums->reader->head.version < RECORDING_TOTALS)
-        out->loop_count = 0;
 }
 
 // Sets the times for which threads waited for the GIL and for a CPU, from the
