@@ -5,6 +5,8 @@
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
+#include "tracer/hook/exceptions.h"
+#include "tracer/sample/event_loops.h"
 #include "tracer/sample/flame.h"
 #include "tracer/timeline/event_code.h"
 #include "tracer/timeline/track.h"
@@ -116,6 +118,15 @@ static bool is_tree(const struct FlameTable *table)
     return table->row_count > 0;
 }
 
+// Returns true if each list that the viewer walks for each row of another list
+// has at most as many rows as a program writes.
+static bool is_of_program(const struct Snapshot *snapshot)
+{
+    return snapshot->exception_count <= EXCEPTION_KINDS &&
+           snapshot->loop_count <= EVENT_LOOPS &&
+           snapshot->stall_count <= STALLS;
+}
+
 // Keeps the snapshot of a block, unless a newer one was read. The block may
 // come from an attacker. Returns the snapshot that is not needed any more, or
 // NULL.
@@ -152,7 +163,7 @@ static int read_message(struct RecordingReader *reader,
 
     if (used <= 0)
         return used == -ENOMEM ? -ENOMEM : -EINVAL;
-    if (message.type == MESSAGE_SNAPSHOT) {
+    if (message.type == MESSAGE_SNAPSHOT && is_of_program(message.snapshot)) {
         message.snapshot = keep_snapshot(reader, block, message.snapshot);
     } else if (message.type == MESSAGE_STACKS && is_tree(message.stacks)) {
         FlameTable_free(reader->stacks);
@@ -291,7 +302,8 @@ static bool may_be_later(const struct RecordingReader *reader,
                          const struct RecordingBlock *block)
 {
     return reader->to_cut &&
-           (block->kind == RECORDING_CHUNK || block->kind == RECORDING_NAMES);
+           (block->kind == RECORDING_CHUNK || block->kind == RECORDING_NAMES ||
+            block->kind == RECORDING_SNAPSHOT);
 }
 
 // Reads the block at an offset of the file. A damaged block is counted and

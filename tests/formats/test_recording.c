@@ -10,6 +10,7 @@
 #include "formats/recording_reader.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
+#include "tracer/sample/event_loops.h"
 #include "tracer/sample/flame.h"
 #include "tracer/timeline/event_code.h"
 #include "tracer/timeline/own_event.h"
@@ -743,6 +744,29 @@ static void check_snapshot(double uptime_s, bool ended, uint64_t damaged)
                        0);
     assert_int_equal(reader.ended, ended);
     RecordingReader_close(&reader);
+}
+
+// A diff compares each loop and each exception of a run with those of another.
+TEST(a_snapshot_with_more_rows_than_a_program_has)
+{
+    struct Snapshot *snapshot = Snapshot_new();
+    const struct Message message = {.type = MESSAGE_SNAPSHOT,
+                                    .snapshot = snapshot};
+    struct Bytes bytes;
+
+    snapshot->uptime_s = 1;
+    snapshot->loops = calloc(EVENT_LOOPS + 1, sizeof *snapshot->loops);
+    for (size_t more = 0; more < 2; more++) {
+        snapshot->loop_count = EVENT_LOOPS + more;
+        Bytes_init(&bytes);
+        assert_int_equal(Message_encode(&bytes, &message), 0);
+        while (bytes.size % 8)
+            Bytes_put_u8(&bytes, 0);
+        assert_int_equal(damage(&bytes), more);
+        Bytes_release(&bytes);
+    }
+    free((void *)(uintptr_t)snapshot->loops);
+    Snapshot_free(snapshot);
 }
 
 // Damages a byte of the snapshot that was made at the time `uptime_s`.
