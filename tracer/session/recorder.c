@@ -29,10 +29,12 @@
 // All totals together may use as much.
 #define TURNS_PART 0.1
 // Seconds between two totals. In the first seconds of a run they come sooner.
-// Totals of more than TOTALS_BYTES are not written.
+// Totals of more than TOTALS_BYTES have no threads, at most FEWER_ROWS
+// functions or no tasks.
 #define TOTALS_S 5.0
 #define TOTALS_FIRST_S 1.0
 #define TOTALS_BYTES (256u << 10)
+#define FEWER_ROWS 25
 
 // Converts a time of CLOCK_REALTIME to CLOCK_BOOTTIME, by the present
 // difference of these clocks. Returns 0 for a time before the boot.
@@ -85,17 +87,44 @@ static struct Recording *make_file(struct Session *session)
 
 // --- Snapshots ---------------------------------------------------------------
 
-static void save(struct Session *session, struct Snapshot *snapshot, bool last)
+// Returns false if the snapshot was not written.
+static bool save(struct Session *session, struct Snapshot *snapshot, bool last)
 {
     const struct Message message = {.type = MESSAGE_SNAPSHOT,
                                     .snapshot = snapshot};
     struct Bytes bytes;
+    bool saved;
 
     Bytes_init(&bytes);
-    if (Message_encode(&bytes, &message) == 0 &&
-        (last || bytes.size <= TOTALS_BYTES))
+    saved = Message_encode(&bytes, &message) == 0 &&
+            (last || bytes.size <= TOTALS_BYTES);
+    if (saved)
         Timeline_save_snapshot(session->timeline, &bytes, last);
     Bytes_release(&bytes);
+    return saved;
+}
+
+// Leaves out lists of the totals whose length depends on the program, the least
+// important first. Returns false if there is nothing more to leave out.
+static bool shrink(struct Snapshot *totals, unsigned step)
+{
+    // The rows belong to the snapshot, which nobody else has.
+    struct Thread *threads = (void *)(uintptr_t)totals->threads;
+
+    if (step == 0) {
+        for (size_t i = 0; i < totals->thread_count; i++)
+            threads[i].function_count = 0; // The samples have them.
+    } else if (step == 1) {
+        totals->thread_count = 0;
+    } else if (step == 2) {
+        if (totals->function_count > FEWER_ROWS)
+            totals->function_count = FEWER_ROWS; // The first matter most.
+    } else {
+        totals->tasks_group_count = totals->tasks_place_count = 0;
+        totals->tasks_await_count = 0;
+        totals->tasks_total = NULL_U64;
+    }
+    return step < 4;
 }
 
 // Saves a snapshot that has only the settings.
@@ -115,8 +144,10 @@ void Recorder_save_totals(struct Session *session)
 {
     struct Snapshot *totals = Builder_totals(session);
 
-    if (totals)
-        save(session, totals, false);
+    for (unsigned step = 0;
+         totals && !save(session, totals, false) && shrink(totals, step);
+         step++)
+        ;
     Snapshot_free(totals);
 }
 
