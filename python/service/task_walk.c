@@ -381,7 +381,6 @@ static bool count_batch(struct Slice *slice)
 static void begin(struct TaskWalk *walk, double now_s)
 {
     walk->walking = TaskGroups_begin(&walk->groups, now_s);
-    walk->cost_s = 0;
     AwaitCounts_begin(&walk->awaits);
     TaskCursor_begin(&walk->cursor);
 }
@@ -395,6 +394,7 @@ static bool open_cursor(struct TaskWalk *walk, struct State *state,
 
     if (!walk->walking) {
         walk->restarts = 0;
+        walk->cost_s = 0;
         begin(walk, now_s);
         TaskWatch_renew(state, true);
     }

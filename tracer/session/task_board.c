@@ -10,7 +10,7 @@
 #define ASKED_NS 10000000000ull
 
 // The ages of tasks and the growth of groups are kept for this number of ns
-// after the last request.
+// after the last request, and after the next walk for the recording is due.
 #define KEPT_NS 80000000000ull
 
 // Largest number of single tasks in a snapshot.
@@ -55,7 +55,7 @@ bool TaskBoard_is_asked(const struct TaskBoard *board)
 bool TaskBoard_is_kept(const struct TaskBoard *board)
 {
     return is_within(&board->asked_ns, KEPT_NS) ||
-           is_within(&board->walked_ns, KEPT_NS);
+           Now_ns(CLOCK_MONOTONIC) < atomic_load(&board->kept_ns);
 }
 
 void TaskBoard_want(struct TaskBoard *board)
@@ -68,9 +68,11 @@ void TaskBoard_end_walk(struct TaskBoard *board, bool whole, double pause_s)
 {
     uint64_t now_ns = Now_ns(CLOCK_MONOTONIC);
 
+    uint64_t due_ns = now_ns + (uint64_t)(1e9 * pause_s);
+
     if (whole)
-        atomic_store(&board->walked_ns, now_ns);
-    atomic_store(&board->due_ns, now_ns + (uint64_t)(1e9 * pause_s));
+        atomic_store(&board->kept_ns, due_ns + KEPT_NS);
+    atomic_store(&board->due_ns, due_ns);
     atomic_store(&board->wanted, false);
 }
 

@@ -53,10 +53,10 @@ struct TaskBoard {
     _Atomic uint64_t asked_ns;
     // True if the recording wants one walk over the tasks.
     _Atomic bool wanted;
-    // CLOCK_MONOTONIC in ns at the end of the last whole walk for the recording
-    // (0 = none), and at which the next one may begin. The governor's thread
-    // writes both.
-    _Atomic uint64_t walked_ns, due_ns;
+    // CLOCK_MONOTONIC in ns up to which the table of the last whole walk for
+    // the recording is kept (0 = none), and at which the next walk may begin.
+    // The governor's thread writes both.
+    _Atomic uint64_t kept_ns, due_ns;
     // Guards `table` and `requests`. A thread holds the mutex for a few
     // microseconds.
     pthread_mutex_t mutex;
