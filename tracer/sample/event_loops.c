@@ -88,6 +88,9 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         atomic_store(&loop->began, 0);
         // The sums of the loop's earlier thread stay, because EventLoops_steps
         // must never decrease.
+        loop->first_steps = Counter_get(&loop->steps);
+        loop->first_timers = Counter_get(&loop->timers);
+        loop->first_late_ns = Counter_get(&loop->late_ns);
         loop->window = new_window(loops, loop, Now_s(CLOCK_MONOTONIC));
         atomic_store(&loop->used, true);
         if (i >= loops->count)

@@ -78,6 +78,9 @@ struct EventLoop {
     struct ObservedStep *observed;
     // Only the thread that builds snapshots uses `window`.
     struct LoopWindow window;
+    // `steps`, `timers` and `late_ns` when the loop's thread took this struct,
+    // because an earlier thread may have used it.
+    uint64_t first_steps, first_timers, first_late_ns;
 };
 
 struct Stall {

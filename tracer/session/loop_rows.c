@@ -35,9 +35,14 @@ static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
             .lag_s = rates.lag_s,
             .steps_per_s = rates.steps_per_s,
             .tid = (uint64_t)loop->tid,
-            .steps = seen ? Counter_get(&loop->steps) : NULL_U64,
-            .timers = seen ? Counter_get(&loop->timers) : NULL_U64,
-            .late_s = seen ? (double)Counter_get(&loop->late_ns) / 1e9 : NAN,
+            .steps =
+                seen ? Counter_get(&loop->steps) - loop->first_steps : NULL_U64,
+            .timers = seen ? Counter_get(&loop->timers) - loop->first_timers
+                           : NULL_U64,
+            .late_s = seen ? (double)(Counter_get(&loop->late_ns) -
+                                      loop->first_late_ns) /
+                                 1e9
+                           : NAN,
         };
     }
     return true;
