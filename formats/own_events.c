@@ -162,6 +162,7 @@ static int put_stalls(const struct Walk *walk)
 {
     struct TraceWriter *writer = walk->writer;
     const struct PerfettoTrace *trace = writer->trace;
+    uint64_t first_ns = TraceWriter_ns(writer, trace->view->first_ticks);
     size_t i, count = trace->snapshot ? trace->snapshot->stall_count : 0;
     int error = 0;
 
@@ -178,6 +179,12 @@ static int put_stalls(const struct Walk *walk)
         slice.name = stall->function ? stall->function : "(unknown)";
         slice.begin_ns = writer->later_ns + (uint64_t)(1e9 * stall->at_s);
         slice.end_ns = slice.begin_ns + (uint64_t)(1e9 * stall->seconds);
+        if (slice.end_ns <= first_ns)
+            continue;
+        if (slice.begin_ns < first_ns) {
+            slice.begin_ns = first_ns;
+            slice.begin_word = Trace_begin_word(CALL_EARLIER);
+        }
         if (stall->task)
             *note++ = (struct TraceNote){"task", stall->task, 0};
         if (stall->file)
