@@ -237,7 +237,7 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
         if (objects.pair[i].id == 2)
             assert_float_equal(
                 Objects_pair_rate(&objects, objects.pair_born[i]), 4000, 40);
-    reset(NULL);
+    reset();
     objects.event_s = 4e-6; // A tenth of the time.
     run(20, 10, true, 1);
     assert_true(Objects_part(&objects) > 0.98);
