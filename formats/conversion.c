@@ -100,12 +100,12 @@ static int write_profile(const struct RecordingReader *reader,
     const struct PerfettoTrace *trace = &reader->trace;
     uint64_t end_ticks = table == reader->stacks ? reader->head.now_ticks
                                                  : trace->view->last_ticks;
-    struct NativeNames names = {0};
+    struct NativeNames own = {0};
     struct Profile profile;
     int error;
 
-    NativeNames_set(&names, table);
-    NativeNames_release(&names);
+    NativeNames_set(conversion->names ? conversion->names : &own, table);
+    NativeNames_release(&own);
     error = Profile_init(&profile, table);
     if (error)
         return error;

@@ -12,6 +12,7 @@ int LiveExport_run(struct LiveExport *export)
         .output = {.path = export->name,
                    .descriptor = export->output,
                    .opened = &opened},
+        .names = &export->names,
         .progress = export->progress,
         .context = export->context,
     };
@@ -23,6 +24,7 @@ int LiveExport_run(struct LiveExport *export)
         error = Conversion_run(&conversion);
     if (conversion.recording)
         Recording_put(conversion.recording);
+    NativeNames_release(&export->names);
     export->bytes = conversion.bytes;
     // After any other error, a line in `why` would hide that error.
     snprintf(export->why, sizeof export->why, "%.*s",

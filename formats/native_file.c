@@ -51,7 +51,15 @@ void NativeFile_close(struct NativeFile *file)
     if (file->cfi)
         dwarf_cfi_end(file->cfi);
     elf_end(file->elf);
+    if (file->fd >= 0)
+        close(file->fd);
+}
+
+void NativeFile_finish(struct NativeFile *file)
+{
+    elf_cntl(file->elf, ELF_C_FDDONE);
     close(file->fd);
+    file->fd = -1;
 }
 
 const uint8_t *NativeFile_ident(const struct NativeFile *file)
@@ -119,8 +127,12 @@ void NativeFile_build(const struct NativeFile *file, char *build)
 {
     const void *id;
     ssize_t size = dwelf_elf_gnu_build_id(file->elf, &id);
+    struct stat facts;
 
     *build = '\0';
+    if (size <= 0 && fstat(file->fd, &facts) == 0)
+        snprintf(build, NATIVE_BUILD, "i%jx.%jx", (uintmax_t)facts.st_ino,
+                 (uintmax_t)facts.st_size);
     for (ssize_t i = 0; i < size && 2 * i + 2 < NATIVE_BUILD; i++)
         snprintf(build + 2 * i, 3, "%02x", ((const uint8_t *)id)[i]);
 }

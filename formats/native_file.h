@@ -47,6 +47,8 @@ int NativeFile_descriptor(const char *path);
 // `inode` is not 0, the file must have this inode. Returns 0 or -errno.
 int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode);
 void NativeFile_close(struct NativeFile *file);
+// Closes the descriptor. What was read stays until NativeFile_close.
+void NativeFile_finish(struct NativeFile *file);
 const uint8_t *NativeFile_ident(const struct NativeFile *file);
 // Returns the call frame information of `.eh_frame`, or NULL.
 struct Dwarf_CFI_s *NativeFile_cfi(struct NativeFile *file);
@@ -57,7 +59,8 @@ bool NativeFile_section(const struct NativeFile *file, const char *name,
 // executable segment. Returns false if there is no such segment.
 bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
                         uint64_t *address);
-// Writes the build id, or "" if there is none.
+// Writes the build id. If there is none, writes the inode and the size, so that
+// another file with this path is not taken for this one.
 void NativeFile_build(const struct NativeFile *file, char *build);
 // Writes the name of the file for debuggers, or returns false if there is none.
 bool NativeFile_debug_link(const struct NativeFile *file, char *name,

@@ -175,6 +175,8 @@ void NativeNames_demangle(const char *symbol, char *text, size_t size)
 
 // --- Files -------------------------------------------------------------------
 
+#define MOST_SOURCES 1024
+
 // A file, with its table of symbols or that of its file for debuggers.
 struct NativeSource {
     struct NativeSource *next;
@@ -226,7 +228,7 @@ static bool open_source(const struct NativeNames *names,
     if (NativeFile_open(&file, fd, 0))
         return false;
     NativeFile_build(&file, build);
-    same = strcmp(build, source->build) == 0;
+    same = *build && strcmp(build, source->build) == 0;
     all = same && NativeFile_symbols(&file, &symbols);
     if (!same || (source->open && !symbols.count)) {
         NativeSymbols_release(&symbols);
@@ -270,10 +272,14 @@ static struct NativeSource *source_of(struct NativeNames *names,
                                       const char *path, const char *build)
 {
     struct NativeSource *at = names->sources;
+    size_t count = 0;
 
+    // A process can send anything.
+    if (strlen(build) >= NATIVE_BUILD)
+        return NULL;
     while (at && (strcmp(at->path, path) != 0 || strcmp(at->build, build) != 0))
-        at = at->next;
-    if (at)
+        at = at->next, count++;
+    if (at || count == MOST_SOURCES)
         return at;
     at = Heap_zeroed(1, sizeof *at);
     if (!at)
@@ -288,6 +294,8 @@ static struct NativeSource *source_of(struct NativeNames *names,
     names->sources = at;
 #ifdef OCULAR_LIBDW
     read_source(names, at);
+    if (at->open)
+        NativeFile_finish(&at->file);
 #endif
     return at;
 }
@@ -366,6 +374,8 @@ void NativeNames_set_listing(struct NativeNames *names, struct Listing *listing)
     struct ListingNative *natives = CHANGEABLE(listing->natives);
     char text[NAME_MAX_BYTES];
 
+    if (listing->native_count > LISTING_NATIVES)
+        listing->native_count = LISTING_NATIVES;
     for (size_t i = 0; i < listing->native_count; i++) {
         struct ListingNative *at = &natives[i];
 

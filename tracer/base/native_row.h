@@ -48,7 +48,8 @@ struct NativeRows {
     size_t count;
     // Virtual address of the byte at the offset in the file that was asked for.
     uint64_t address;
-    // The first 20 bytes of the build id in hexadecimal digits, or "".
+    // The first 20 bytes of the build id in hexadecimal digits. Without a build
+    // id: "i", the file's inode, "." and its size.
     char build[NATIVE_BUILD];
 };
 

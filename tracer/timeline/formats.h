@@ -26,6 +26,8 @@ struct FormatsFile {
     bool overwrite;
 };
 
+struct NativeNames;
+
 // The input and the result of a conversion of recordings to a file.
 struct Conversion {
     // Names of the recordings that are converted together to one file. If
@@ -38,6 +40,9 @@ struct Conversion {
     // call.
     const struct RecordingSource *source;
     struct FormatsFile output;
+    // How the names of C functions are found, or NULL if the program's files
+    // are those of this process.
+    struct NativeNames *names;
     // A function that is called from time to time with the finished fraction (0
     // to 1) and the present size of the file in bytes. `progress` returns false
     // to cancel the conversion. `progress` may be NULL.

@@ -9,6 +9,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
 #include "tui/model/as_user.h"
+#include "tui/model/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -172,10 +173,12 @@ static int copy_recording(struct Converter *converter)
 static void *convert(void *context)
 {
     struct Converter *converter = context;
-    struct LiveExport export = {.name = converter->file->path,
-                                .output = converter->file->fd,
-                                .progress = go_on,
-                                .context = converter};
+    struct LiveExport export = {
+        .name = converter->file->path,
+        .output = converter->file->fd,
+        .names = {.open = Place_open, .pid = converter->file->pid},
+        .progress = go_on,
+        .context = converter};
     int error = converter->steady_s > 0 ? copy_recording(converter) : 0;
     if (!error && atomic_load(&converter->cancelled))
         error = -ECANCELED;

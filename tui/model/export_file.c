@@ -105,6 +105,7 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
     int root, error = 0;
     memset(file, 0, sizeof *file);
     file->overwrite = overwrite;
+    file->pid = pid;
     if (pid && geteuid() == 0)
         error = Process_user(&file->user, pid);
     if (error)

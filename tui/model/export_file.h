@@ -15,6 +15,7 @@
 struct ExportFile {
     bool there; // If no export exists, the other fields are unused.
     int fd;     // Descriptor of the temporary file.
+    pid_t pid;  // The process, or 0.
     // Descriptor of the directory of the temporary and the final file.
     int directory;
     bool overwrite;

@@ -287,22 +287,11 @@ static bool is_late(const struct Feed *feed, const struct Message *message)
     return feed->converter && message->request == feed->asked;
 }
 
-// Opens a file as the process sees it.
-static int open_there(pid_t pid, const char *path, int flags)
-{
-    int root = Place_root(pid), fd;
-    if (root < 0)
-        return -errno;
-    fd = Place_find(root, path, flags);
-    close(root);
-    return fd;
-}
-
 // Reads the names of C functions, which the process does not send.
 static void name_natives(struct Feed *feed, struct Message *message)
 {
     feed->names.pid = feed->pid;
-    feed->names.open = Feed_is_replay(feed) ? NULL : open_there;
+    feed->names.open = Feed_is_replay(feed) ? NULL : Place_open;
     if (message->stacks)
         NativeNames_set(&feed->names, message->stacks);
     if (message->listing)

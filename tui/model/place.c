@@ -47,6 +47,16 @@ int Place_find(int root, const char *path, int flags)
     return found >= 0 ? (int)found : -errno;
 }
 
+int Place_open(pid_t pid, const char *path, int flags)
+{
+    int root = Place_root(pid), fd;
+    if (root < 0)
+        return -errno;
+    fd = Place_find(root, path, flags);
+    close(root);
+    return fd;
+}
+
 // Reads the target of a link in /proc/PID. The target is a path from the
 // viewer's root.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
