@@ -71,9 +71,11 @@ int main(void)
     // Ocular reads the tables of the libraries that the first walks need.
     for (unsigned i = 0; taken < WALKS; i++) {
         work(DEPTH);
-        if (i < 50)
-            Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids),
-                taken = 0;
+        if (i < 50) {
+            Native_step(&native, 2);
+            Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
+            taken = 0;
+        }
     }
     qsort(us, WALKS, sizeof *us, by_size);
     qsort(depths, WALKS, sizeof *depths, by_size);

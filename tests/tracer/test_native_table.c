@@ -81,6 +81,7 @@ TEST(test_a_walk_finds_what_backtrace_finds)
     Native_step(&native, 2);
     for (int i = 0; i < 20 && !count; i++) {
         take();
+        Native_step(&native, 3);
         count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
     }
     assert_int_equal(walk.end, NATIVE_THREAD);
@@ -170,6 +171,7 @@ TEST(test_a_part_of_the_evaluation_loop_without_a_symbol)
     Native_step(&native, 2);
     for (int i = 0; i < 20 && !count; i++) {
         _PyEval_EvalFrameDefault(take);
+        Native_step(&native, 3);
         count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
     }
     assert_int_equal(walk.end, NATIVE_WHOLE);

@@ -3,6 +3,7 @@
 #include "tracer/sample/native.h"
 
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "ipc/base/opened.h"
 #include "tracer/sample/timer_slot.h"
 
@@ -17,6 +18,9 @@
 // The modules are found again after this time, because a file that was closed
 // can have made room for another one.
 #define RESCAN_NS (10 * SECOND_NS)
+// When reading files has taken this CPU time in a step, others wait for the
+// next step.
+#define READING_NS (SECOND_NS / 50)
 #define VDSO "[vdso]" // The kernel's code in each process, which has no file.
 #define MOST_MODULES 4096u
 #define MOST_FUNCTIONS 65536u
@@ -193,6 +197,7 @@ void Native_step(struct Native *native, uint64_t now_ns)
     bool on = atomic_load(&native->wanted_ns) > now_ns && native->reader;
 
     native->now_ns = now_ns;
+    native->reading_ns = 0;
     if (now_ns - native->scanned_ns > SECOND_NS)
         native->settled = false;
     if (!drop_retired(native))
@@ -215,9 +220,15 @@ void Native_step(struct Native *native, uint64_t now_ns)
 static void read_rows(struct Native *native, struct NativeBinary *binary)
 {
     struct NativeRows rows;
+    uint64_t before = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int error;
 
+    if (binary->tried || native->reading_ns > READING_NS)
+        return;
     binary->tried = true;
-    if (native->reader(binary->path, binary->inode, binary->offset, &rows))
+    error = native->reader(binary->path, binary->inode, binary->offset, &rows);
+    native->reading_ns += Now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    if (error)
         return;
     memcpy(binary->build, rows.build, sizeof binary->build);
     // This store pairs with the acquire load of a handler.
@@ -271,13 +282,13 @@ static uint32_t id_of(struct Native *native, const struct NativeModule *module,
 
 // Reads the rows of a module that a walk has reached. A library that the
 // program loads brings others with it, so all that were found at the same time
-// are read. At the first time this would be all libraries of the program.
+// are read, if there is time. At the first time this would be all libraries of
+// the program.
 static void read_module(struct Native *native, struct NativeBinary *binary)
 {
-    if (!binary->tried)
-        read_rows(native, binary);
+    read_rows(native, binary);
     for (struct NativeBinary *at = native->binaries; at; at = at->next) {
-        if (binary->scan > 1 && at->scan == binary->scan && !at->tried)
+        if (binary->scan > 1 && at->scan == binary->scan)
             read_rows(native, at);
     }
 }
@@ -299,7 +310,7 @@ static bool learn(struct Native *native, const struct NativeTable *table,
     }
     read_module(native, module->binary);
     // The walk may be older than the rows.
-    return atomic_load(&module->binary->index);
+    return !module->binary->tried || atomic_load(&module->binary->index);
 }
 
 size_t Native_resolve(struct Native *native, const uintptr_t *pcs, size_t depth,
@@ -308,7 +319,9 @@ size_t Native_resolve(struct Native *native, const uintptr_t *pcs, size_t depth,
     const struct NativeTable *table = atomic_load(&native->table);
     size_t count = 0;
 
+    // The code that CPython's JIT makes is in no module.
     if (!table || !depth ||
+        (depth == 1 && !NativeTable_find(table, pcs[0]) && native->settled) ||
         (end == NATIVE_STRANGE && learn(native, table, pcs[depth - 1])))
         return 0;
     if (end != NATIVE_WHOLE && end != NATIVE_THREAD)

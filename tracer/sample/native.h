@@ -33,6 +33,7 @@ struct Native {
     _Atomic uint64_t wanted_ns;
     uint64_t scanned_ns; // CLOCK_MONOTONIC in ns at which modules were found.
     uint64_t now_ns;     // CLOCK_MONOTONIC in ns at the newest step.
+    uint64_t reading_ns; // CPU time for reading files in the newest step.
     bool stale;          // A sample has found code of an unknown module.
     bool settled; // Such code is in no module, as the newest second has shown.
     struct NativeBinary *binaries;
