@@ -405,13 +405,13 @@ $(coverage_top): $(viewer_units:%.c=build/coverage/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) $(flags_coverage) -pthread $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw json-c zlib libdw) -lm
+		$(call libs,ncursesw json-c zlib) -lm
 
 $(top): $(viewer_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -pie $(flags_obj) -pthread $(harden_link) $(LDFLAGS) -o $@ $^ \
-		$(call libs,ncursesw json-c zlib libdw) -lm
+		$(call libs,ncursesw json-c zlib) -lm
 
 # --- One interpreter's part ---------------------------------------------------
 
@@ -440,7 +440,7 @@ $(formats): $(formats_units:%.c=build/obj/%.o)
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(harden_link) -Wl,-z,defs \
-		$(LDFLAGS) -o $@ $^ $(call libs,json-c zlib libdw) -lm
+		$(LDFLAGS) -o $@ $^ $(call libs,json-c zlib) -lm
 
 # The extension in another variant. $1: variant
 define extension_variant
@@ -466,7 +466,7 @@ $(here)/$1/lib/ocular/libocular_formats.so: $(formats_units:%.c=build/$1/%.o)
 	@mkdir -p $$(@D)
 	@echo "  LINK  $$@"
 	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$^ \
-		$(call libs,json-c zlib libdw) -lm
+		$(call libs,json-c zlib) -lm
 endef
 $(foreach v,asan tsan coverage,$(eval $(call extension_variant,$v)))
 

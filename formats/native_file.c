@@ -2,14 +2,12 @@
 #include "formats/native_file.h"
 
 #ifdef OCULAR_LIBDW
+#include "formats/elfutils.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/opened.h"
 
-#include <elfutils/libdw.h>
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,15 +30,19 @@ int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode)
     struct stat facts;
 
     *file = (struct NativeFile){.fd = fd};
+    if (!Elfutils_load()) {
+        if (fd >= 0)
+            close(fd);
+        return -ELIBACC;
+    }
     if (fd < 0)
         return fd;
-    elf_version(EV_CURRENT);
     // The file is read and not mapped, because a mapped file that becomes
     // shorter would kill the process.
     if (fstat(file->fd, &facts) == 0 && S_ISREG(facts.st_mode) &&
         (!inode || facts.st_ino == inode))
-        file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
-    if (file->elf && elf_kind(file->elf) == ELF_K_ELF)
+        file->elf = elfutils.elf_begin(file->fd, ELF_C_READ, NULL);
+    if (file->elf && elfutils.elf_kind(file->elf) == ELF_K_ELF)
         return 0;
     NativeFile_close(file);
     return -ENOEXEC;
@@ -49,28 +51,28 @@ int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode)
 void NativeFile_close(struct NativeFile *file)
 {
     if (file->cfi)
-        dwarf_cfi_end(file->cfi);
-    elf_end(file->elf);
+        elfutils.dwarf_cfi_end(file->cfi);
+    elfutils.elf_end(file->elf);
     if (file->fd >= 0)
         close(file->fd);
 }
 
 void NativeFile_finish(struct NativeFile *file)
 {
-    elf_cntl(file->elf, ELF_C_FDDONE);
+    elfutils.elf_cntl(file->elf, ELF_C_FDDONE);
     close(file->fd);
     file->fd = -1;
 }
 
 const uint8_t *NativeFile_ident(const struct NativeFile *file)
 {
-    return (const uint8_t *)elf_getident(file->elf, NULL);
+    return (const uint8_t *)elfutils.elf_getident(file->elf, NULL);
 }
 
 struct Dwarf_CFI_s *NativeFile_cfi(struct NativeFile *file)
 {
     if (!file->cfi)
-        file->cfi = dwarf_getcfi_elf(file->elf);
+        file->cfi = elfutils.dwarf_getcfi_elf(file->elf);
     return file->cfi;
 }
 
@@ -81,17 +83,19 @@ bool NativeFile_section(const struct NativeFile *file, const char *name,
     GElf_Shdr header;
     size_t names;
 
-    if (elf_getshdrstrndx(file->elf, &names))
+    if (elfutils.elf_getshdrstrndx(file->elf, &names))
         return false;
-    while ((scn = elf_nextscn(file->elf, scn))) {
-        const char *found = gelf_getshdr(scn, &header)
-                                ? elf_strptr(file->elf, names, header.sh_name)
-                                : NULL;
+    while ((scn = elfutils.elf_nextscn(file->elf, scn))) {
+        const char *found =
+            elfutils.gelf_getshdr(scn, &header)
+                ? elfutils.elf_strptr(file->elf, names, header.sh_name)
+                : NULL;
         Elf_Data *data;
 
         if (!found || strcmp(found, name) != 0 || header.sh_type == SHT_NOBITS)
             continue;
-        data = header.sh_size <= MOST_BYTES ? elf_getdata(scn, NULL) : NULL;
+        data = header.sh_size <= MOST_BYTES ? elfutils.elf_getdata(scn, NULL)
+                                            : NULL;
         if (!data || !data->d_buf)
             return false;
         *section = (struct NativeSection){data, data->d_buf, data->d_size,
@@ -107,10 +111,10 @@ bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
     size_t count;
     GElf_Phdr header;
 
-    if (elf_getphdrnum(file->elf, &count))
+    if (elfutils.elf_getphdrnum(file->elf, &count))
         return false;
     for (size_t i = 0; i < count; i++) {
-        if (!gelf_getphdr(file->elf, (int)i, &header) ||
+        if (!elfutils.gelf_getphdr(file->elf, (int)i, &header) ||
             header.p_type != PT_LOAD || !(header.p_flags & PF_X))
             continue;
         // A mapping begins at a whole page.
@@ -126,7 +130,7 @@ bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
 void NativeFile_build(const struct NativeFile *file, char *build)
 {
     const void *id;
-    ssize_t size = dwelf_elf_gnu_build_id(file->elf, &id);
+    ssize_t size = elfutils.dwelf_elf_gnu_build_id(file->elf, &id);
     struct stat facts;
 
     *build = '\0';
@@ -141,7 +145,7 @@ bool NativeFile_debug_link(const struct NativeFile *file, char *name,
                            size_t size)
 {
     GElf_Word checksum;
-    const char *link = dwelf_elf_gnu_debuglink(file->elf, &checksum);
+    const char *link = elfutils.dwelf_elf_gnu_debuglink(file->elf, &checksum);
 
     if (!link || strchr(link, '/'))
         return false;
@@ -171,7 +175,8 @@ static int by_address(const void *a, const void *b)
 
 static bool is_small(Elf_Scn *scn, GElf_Shdr *header)
 {
-    return scn && gelf_getshdr(scn, header) && header->sh_size <= MOST_BYTES;
+    return scn && elfutils.gelf_getshdr(scn, header) &&
+           header->sh_size <= MOST_BYTES;
 }
 
 static void read_symbols(const struct NativeFile *file, Elf_Scn *scn,
@@ -182,9 +187,9 @@ static void read_symbols(const struct NativeFile *file, Elf_Scn *scn,
     size_t count, kept = 0;
 
     if (!is_small(scn, &header) || header.sh_entsize < sizeof(Elf32_Sym) ||
-        !is_small(elf_getscn(file->elf, header.sh_link), &names))
+        !is_small(elfutils.elf_getscn(file->elf, header.sh_link), &names))
         return;
-    data = elf_getdata(scn, NULL);
+    data = elfutils.elf_getdata(scn, NULL);
     if (!data)
         return;
     count = header.sh_size / header.sh_entsize;
@@ -193,12 +198,13 @@ static void read_symbols(const struct NativeFile *file, Elf_Scn *scn,
         struct NativeSymbol *symbol = &symbols->list[kept];
         GElf_Sym found;
 
-        if (!gelf_getsym(data, (int)i, &found) || found.st_shndx == SHN_UNDEF ||
-            !found.st_value ||
+        if (!elfutils.gelf_getsym(data, (int)i, &found) ||
+            found.st_shndx == SHN_UNDEF || !found.st_value ||
             (GELF_ST_TYPE(found.st_info) != STT_FUNC &&
              GELF_ST_TYPE(found.st_info) != STT_GNU_IFUNC))
             continue;
-        symbol->name = elf_strptr(file->elf, header.sh_link, found.st_name);
+        symbol->name =
+            elfutils.elf_strptr(file->elf, header.sh_link, found.st_name);
         symbol->at = found.st_value;
         symbol->size = found.st_size;
         symbol->rank = GELF_ST_BIND(found.st_info) == STB_WEAK
@@ -218,8 +224,8 @@ bool NativeFile_symbols(const struct NativeFile *file,
     GElf_Shdr header;
 
     *symbols = (struct NativeSymbols){0};
-    while ((scn = elf_nextscn(file->elf, scn))) {
-        if (!gelf_getshdr(scn, &header))
+    while ((scn = elfutils.elf_nextscn(file->elf, scn))) {
+        if (!elfutils.gelf_getshdr(scn, &header))
             continue;
         if (header.sh_type == SHT_SYMTAB)
             all = scn;

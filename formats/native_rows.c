@@ -2,11 +2,11 @@
 #include "formats/native_rows.h"
 
 #ifdef OCULAR_LIBDW
+#include "formats/elfutils.h"
 #include "formats/native_file.h"
 #include "ipc/base/heap.h"
 
 #include <dwarf.h>
-#include <elfutils/libdw.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void set_cfa(struct NativeRow *row, Dwarf_Frame *frame)
     int base;
 
     row->rule = NATIVE_NO_RULE;
-    if (dwarf_frame_cfa(frame, &ops, &count) || !count)
+    if (elfutils.dwarf_frame_cfa(frame, &ops, &count) || !count)
         return;
     base = register_of(&ops[0], &offset);
     if (offset != (int32_t)offset)
@@ -92,7 +92,8 @@ static void set_rbp(struct NativeRow *row, Dwarf_Frame *frame)
     int64_t offset = 0;
 
     row->rbp = NATIVE_SAME;
-    if (dwarf_frame_register(frame, RBP, memory, &ops, &count) || !count)
+    if (elfutils.dwarf_frame_register(frame, RBP, memory, &ops, &count) ||
+        !count)
         return;
     if (ops[0].atom == DW_OP_call_frame_cfa && count <= 2)
         offset = count == 2 ? (int64_t)ops[1].number : 0;
@@ -114,7 +115,8 @@ static struct NativeRow row_of(Dwarf_Frame *frame)
 
     set_cfa(&row, frame);
     set_rbp(&row, frame);
-    if (!dwarf_frame_register(frame, RETURN_ADDRESS, memory, &ops, &count) &&
+    if (!elfutils.dwarf_frame_register(frame, RETURN_ADDRESS, memory, &ops,
+                                       &count) &&
         !count && ops == memory)
         row.rule = NATIVE_OUTERMOST;
     return row;
@@ -138,9 +140,9 @@ static void add_function(struct Maker *maker, uint64_t from, uint64_t to)
         Dwarf_Frame *frame;
         struct NativeRow row;
 
-        if (dwarf_cfi_addrframe(maker->cfi, at, &frame))
+        if (elfutils.dwarf_cfi_addrframe(maker->cfi, at, &frame))
             break;
-        dwarf_frame_info(frame, &start, &end, NULL);
+        elfutils.dwarf_frame_info(frame, &start, &end, NULL);
         row = row_of(frame);
         free(frame);
         if (at == from)
@@ -174,8 +176,8 @@ static int add_functions(struct Maker *maker)
         return 0;
     maker->cfi = NativeFile_cfi(maker->file);
     while (maker->cfi && !maker->failed &&
-           (found = dwarf_next_cfi(ident, section.data, true, at, &next,
-                                   &entry)) <= 0 &&
+           (found = elfutils.dwarf_next_cfi(ident, section.data, true, at,
+                                            &next, &entry)) <= 0 &&
            next > at) {
         const uint8_t *start = entry.fde.start;
         uint32_t size;
@@ -247,6 +249,8 @@ static uint8_t flag_of(const char *name)
         uint8_t flag;
     } kinds[] = {{"_PyEval_EvalFrameDefault", NATIVE_EVAL},
                  {"_TAIL_CALL_", NATIVE_EVAL}, // CPython 3.14
+                 {"_Py_VectorCall", NATIVE_FOLDED},
+                 {"_Py_BuiltinCall", NATIVE_FOLDED},
                  {"PyObject_Vectorcall", NATIVE_FOLDED},
                  {"PyObject_Call", NATIVE_FOLDED},
                  {"_PyObject_Call", NATIVE_FOLDED},

@@ -67,9 +67,19 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_HANDOUT:
     case MESSAGE_TASK_GROUP:
         return HAS_NUMBER;
-    default: // All other types. The process ignores those of EXPORT_PATH.
-        return 0;
+    case MESSAGE_END:
+    case MESSAGE_EXPORT_PATH: // The process ignores what it had.
+    case MESSAGE_CANCEL:
+    case MESSAGE_FLAME:
+    case MESSAGE_NOW:
+    case MESSAGE_FOLLOW:
+    case MESSAGE_TASKS:
+    case MESSAGE_NATIVE:
+    case MESSAGE_OBJECTS:
+    case MESSAGE_LINES:
+        break;
     }
+    return 0;
 }
 
 // The records of a message, in their order on the wire.

@@ -19,16 +19,20 @@ int NativeStacks_read(const char *path, uint64_t inode, uint64_t offset,
 const char *NativeStacks_trouble(void)
 {
     const struct Formats *formats = Formats_load();
+    struct NativeRows rows;
 
 #if !defined(__x86_64__)
     return "native stacks: only x86-64 has them";
 #endif
     if (!formats)
         return "native stacks: Ocular's library of formats cannot be loaded";
-    return formats->native_rows
-               ? NULL
-               : "native stacks need elfutils: install it (Debian: apt-get "
-                 "install libdw-dev) and build Ocular again";
+    if (!formats->native_rows)
+        return "native stacks need elfutils: install it (Debian: apt-get "
+               "install libdw-dev) and build Ocular again";
+    return formats->native_rows("", 0, 0, &rows) == -ELIBACC
+               ? "native stacks need elfutils: install it (Debian: apt-get "
+                 "install libdw1)"
+               : NULL;
 }
 
 struct Found {
