@@ -47,7 +47,7 @@ int NativeFile_descriptor(const char *path);
 // `inode` is not 0, the file must have this inode. Returns 0 or -errno.
 int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode);
 void NativeFile_close(struct NativeFile *file);
-// Closes the descriptor. What was read stays until NativeFile_close.
+// Closes the descriptor. NativeFile_close frees the data that were read.
 void NativeFile_finish(struct NativeFile *file);
 const uint8_t *NativeFile_ident(const struct NativeFile *file);
 // Returns the call frame information of `.eh_frame`, or NULL.
