@@ -9,6 +9,7 @@
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
 
+#include <limits.h>
 #include <string.h>
 
 // The table of tasks has SETS sets of WAYS entries. SETS is a power of 2.
@@ -38,6 +39,7 @@ struct TaskWatch {
     // steps since the walk before were counted.
     uint64_t switches;
     bool gap;
+    bool missed; // True if places have lost tasks since the last walk.
     struct TaskLines places;
     counter_t place_steps[TASK_PLACES];
     struct {
@@ -58,23 +60,35 @@ static uint64_t check_of(const PyObject *task, const struct AwaitTask *read)
     return check | 1;
 }
 
+// Returns 0 if the entry's task lives, as far as walks show, and otherwise how
+// well a new task may replace the entry.
+static unsigned idle_of(const struct TaskWatch *watch,
+                        const struct KnownTask *known)
+{
+    unsigned turns = (uint16_t)(watch->turn - known->turn);
+
+    if (!known->check)
+        return UINT_MAX;
+    // The walk that runs now may not have reached the task yet.
+    return known->walked && turns < 2 ? 0 : turns + 1;
+}
+
 static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
                               bool make)
 {
-    struct KnownTask *set = watch->tasks[(check >> 32) % SETS], *oldest = set;
+    struct KnownTask *set = watch->tasks[(check >> 32) % SETS], *idlest = set;
 
     for (unsigned i = 0; i < WAYS; i++) {
         if (set[i].check == check)
             return &set[i];
-        if (oldest->check &&
-            (!set[i].check || (uint16_t)(watch->turn - set[i].turn) >
-                                  (uint16_t)(watch->turn - oldest->turn)))
-            oldest = &set[i];
+        if (idle_of(watch, &set[i]) > idle_of(watch, idlest))
+            idlest = &set[i];
     }
     if (!make)
         return NULL;
-    *oldest = (struct KnownTask){.check = check, .turn = watch->turn};
-    return oldest;
+    watch->missed |= idlest->place && !idle_of(watch, idlest);
+    *idlest = (struct KnownTask){.check = check, .turn = watch->turn};
+    return idlest;
 }
 
 struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
@@ -84,8 +98,10 @@ struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
     struct KnownTask *known =
         watch ? find(watch, check_of(task, read), false) : NULL;
 
-    if (known)
+    if (known) {
         known->turn = watch->turn;
+        known->walked = true;
+    }
     return known;
 }
 
@@ -312,6 +328,16 @@ uint64_t TaskWatch_steps(const struct State *state,
     }
     at = group->function ? group_at(watch, group->function) : GROUPS;
     return at < GROUPS ? watch->groups[at].steps : UINT64_MAX;
+}
+
+bool TaskWatch_missed(struct State *state)
+{
+    struct TaskWatch *watch = state->task_watch;
+    bool missed = watch && watch->missed;
+
+    if (watch)
+        watch->missed = false;
+    return missed;
 }
 
 // --- Begin and end -----------------------------------------------------------

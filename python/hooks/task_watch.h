@@ -15,7 +15,8 @@
 #define TASK_PLACES 256u // Largest number of places.
 
 // A task that was created, made a step or was found by a walk. If there are too
-// many tasks, a new task replaces one that was not seen for long.
+// many tasks, a new task replaces one that no walk has found, or that was not
+// seen for long.
 struct KnownTask {
     uint64_t check; // Identifies the task; 0 if the entry is free.
     uint32_t steps; // Number of steps since this entry exists.
@@ -24,13 +25,14 @@ struct KnownTask {
     uint32_t group;
     uint16_t place; // Number of a line in TaskWatch.places; 0 if unknown.
     uint16_t turn;  // The walk in which the task was last seen.
+    bool walked;    // True if a walk has found the task.
 };
 
 // Finds the task's entry, or makes one. `read` is what has been read of `task`.
 // Returns NULL if nobody asks for tasks.
 struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
                                  const struct AwaitTask *read);
-// Returns the task's entry, or NULL.
+// Returns the entry of a task that a walk has found, or NULL.
 struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
                                  const struct AwaitTask *read);
 // Returns the line at which a task was created, or NULL. The line stays valid
@@ -41,6 +43,8 @@ const struct TaskLine *TaskWatch_place(const struct State *state,
 // that were created at a place. Returns UINT64_MAX if steps are not counted.
 uint64_t TaskWatch_steps(const struct State *state,
                          const struct TaskLine *group);
+// Returns true if places may have lost tasks since the last call.
+bool TaskWatch_missed(struct State *state);
 // Returns the code by which a task is grouped. `codes` are the functions of its
 // await chain, from the outermost one.
 PyCodeObject *TaskWatch_group(const struct State *state,

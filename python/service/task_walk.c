@@ -412,6 +412,8 @@ static void note_steps(struct Slice *slice)
 {
     struct TaskGroups *groups = &slice->walk->groups;
 
+    if (TaskWatch_missed(slice->state))
+        groups->missed_s = slice->now_s;
     for (unsigned i = 0; i < groups->count; i++) {
         struct CountedTasks *group = &groups->all[i];
 

@@ -418,3 +418,35 @@ def test_cpu_time_steps_and_places(tmp_path):
         assert not any(task() for task in alive)
 
     run_traced(main())
+
+
+def test_places_of_old_tasks_stay():
+    """Short tasks do not replace tasks that a walk has found."""
+
+    async def short():
+        pass
+
+    async def main():
+        event = asyncio.Event()
+        await whole(lambda groups: "main" in groups)
+        old = [asyncio.create_task(stays(event)) for _ in range(500)]
+        line = sys._getframe().f_lineno - 1
+
+        def count():
+            places = ocular.snapshot()["tasks"]["places"]
+            return [place["count"] for place in places if place["line"] == line]
+
+        await whole(lambda groups: count() == [500])
+        for _ in range(20):
+            await asyncio.gather(*(short() for _ in range(5000)))
+            await whole(lambda groups: groups["stays"]["count"] == 500)
+        await whole(lambda groups: count())
+        assert count() == [500]
+        event.set()
+        await asyncio.gather(*old)
+
+    ocular.start_tracing(**QUIET)
+    try:
+        asyncio.run(main())
+    finally:
+        ocular.stop_tracing()

@@ -305,6 +305,15 @@ static double growing_s(const struct TaskGroups *groups,
                : NULL_F64;
 }
 
+// Returns true if the counts of a place lacked tasks in the time over which its
+// growth is computed.
+static bool lacks_tasks(const struct TaskGroups *groups,
+                        const struct CountedTasks *group)
+{
+    return group->coroutine.place && groups->missed_s > 0 &&
+           groups->last_s - groups->missed_s < GROWTH_S;
+}
+
 // --- The table -------------------------------------------------------------
 
 static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
@@ -389,7 +398,7 @@ static bool fill_group(const struct TaskGroups *groups, struct TaskTable *table,
         .cpu_share = NULL_F64,
         .steps_per_s = group->steps_per_s,
     };
-    if (table->total != NULL_U64) {
+    if (table->total != NULL_U64 && !lacks_tasks(groups, group)) {
         row->growth_per_min = growth(groups, group);
         row->growing_s = growing_s(groups, group);
     }

@@ -88,6 +88,8 @@ struct TaskGroups { // A zeroed struct TaskGroups has no groups.
     // Time at the middle of the last whole walk over the tasks; 0 if there was
     // none.
     double last_s;
+    // Time at which places were last known to lack tasks; 0 if never.
+    double missed_s;
     // True if no walk over the tasks took place for a while before the newest.
     bool interrupted;
     // Tasks whose time of birth is known, the oldest first.
