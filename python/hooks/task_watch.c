@@ -211,23 +211,35 @@ static void read_task(const struct State *state, struct AwaitTask *read,
         AwaitTask_read_other(read, task, state->task_names);
 }
 
+// A function of asyncio that has called another one notes the same place again.
+// An earlier task may have had the same `check`, if its name was the program's.
+static void note_creation(struct State *state, const PyObject *task,
+                          const struct AwaitTask *read)
+{
+    uintptr_t frame = FrameStack_newest(THREAD_STATE_CALL());
+    struct KnownTask *known;
+
+    // ensure_future() returns its argument if that is a task.
+    if (FrameStack_local(frame, 0) == (uintptr_t)task)
+        return;
+    known = TaskWatch_know(state, task, read);
+    known->steps = known->group = 0;
+    known->walked = false;
+    known->place = find_place(state, state->task_watch);
+}
+
 bool TaskWatch_returned(struct State *state, PyObject *code, PyObject *result)
 {
-    struct TaskWatch *watch = state->task_watch;
+    const struct TaskWatch *watch = state->task_watch;
     struct AwaitTask read;
-    struct KnownTask *known;
 
     (void)code;
     if (!watch || !watch->active)
         return false;
     Counter_add(&state->engine.loops.hooks, 1);
     read_task(state, &read, result);
-    if (!read.coroutine)
-        return true;
-    known = TaskWatch_know(state, result, &read);
-    // A function of asyncio that has called another one notes the same place.
-    if (!known->place)
-        known->place = find_place(state, watch);
+    if (read.coroutine)
+        note_creation(state, result, &read);
     PyErr_Clear();
     return true;
 }

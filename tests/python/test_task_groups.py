@@ -381,8 +381,14 @@ def test_cpu_time_steps_and_places(tmp_path):
 
     async def main():
         event, loop = asyncio.Event(), asyncio.get_running_loop()
+        ended = asyncio.Event()
+        ended.set()
         old = asyncio.create_task(leaf(event))
         await whole(lambda groups: "leaf" in groups)
+        both = asyncio.gather(old)  # creates no task
+        # The memory of these tasks is used again, and so is their name.
+        for _ in range(20):
+            await asyncio.create_task(hundred(ended), name="hundred")
         steps = asyncio.create_task(hundred(event), name="hundred")
         line = steps_line = sys._getframe().f_lineno - 1
         works = loop.create_task(busy(event))
@@ -410,9 +416,9 @@ def test_cpu_time_steps_and_places(tmp_path):
             # `old` was created before somebody looked.
             assert found == {steps_line: 1, line + 2: 1, line + 5: 3}
             event.set()
-        await asyncio.gather(old, steps, works)
+        await asyncio.gather(both, steps, works)
         alive = [weakref.ref(task) for task in (old, steps, works)]
-        del old, steps, works, groups, group
+        del old, both, steps, works, groups, group
         await asyncio.sleep(0)  # The handle of this step refers to the tasks.
         gc.collect()
         assert not any(task() for task in alive)
