@@ -152,10 +152,14 @@ static void count_armed(struct State *state, const PyCodeObject *code)
     state->armed.units += (uint64_t)Py_SIZE(code);
 }
 
-static PyObject *events_of(const struct State *state, const PyCodeObject *code,
-                           bool jumps)
+// Returns the events of accepted code. A function whose lines are left out has
+// no LINE event, because a disabled event of a far line is slow, too.
+static PyObject *events_of(struct State *state, PyCodeObject *code, bool jumps)
 {
-    return state->local_events[jumps][!sets_profile(code)];
+    const struct Code *found = Adopt_find(state, (PyObject *)code);
+    bool lines = jumps && found && found->who.lines;
+
+    return state->local_events[jumps + lines][!sets_profile(code)];
 }
 
 // Arms all sites of a code object. The events are cleared first, because
@@ -366,13 +370,12 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
 void Adopt_renew_calls(struct State *state, struct Code *code)
 {
     PyCodeObject *object = (PyCodeObject *)code->who.address;
+    unsigned kind = code->cold.jumps + (code->cold.jumps && code->who.lines);
 
     Py_INCREF(object);
     if (!sets_profile(object) &&
-        Tools_set_local(state, object,
-                        state->local_events[code->cold.jumps][0]) == 0)
-        Tools_set_local(state, object,
-                        state->local_events[code->cold.jumps][1]);
+        Tools_set_local(state, object, state->local_events[kind][0]) == 0)
+        Tools_set_local(state, object, state->local_events[kind][1]);
     PyErr_Clear();
     Py_DECREF(object);
 }

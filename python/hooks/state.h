@@ -226,7 +226,8 @@ struct State {
     // These objects are arguments of calls of sys.monitoring. local_events has
     // the tracer's event bits for accepted code.
     PyObject *tracer_id, *call_event;
-    PyObject *local_events[2][2]; // [jumps and branches][calls]
+    // The first index is 0 without jumps, branches and lines, 1 without lines.
+    PyObject *local_events[3][2]; // [jumps, branches and lines][calls]
     PyObject *no_events;
     unsigned chosen;         // Bits of enum Chosen.
     bool can_darken;         // True if code can go dark.

@@ -60,18 +60,20 @@ static bool is_used(const struct State *state, int event)
 }
 
 // Returns the tracer's events on accepted code, as a Python int.
-static PyObject *local_events(const struct State *state, bool jumps, bool calls)
+static PyObject *local_events(const struct State *state, bool jumps, bool lines,
+                              bool calls)
 {
     long mask = 0;
     int i;
 
     for (i = 0; i < HOOK_EVENTS; i++) {
         bool rare = i == ON_UNWIND || i == ON_THROW;
-        bool jump = (i >= ON_JUMP && i <= ON_BRANCH_RIGHT) || i == ON_LINE;
+        bool jump = i >= ON_JUMP && i <= ON_BRANCH_RIGHT;
         bool call = i == ON_CALL || i >= ON_C_RETURN;
 
         if (is_used(state, i) && !(rare && !UNWIND_IS_LOCAL) &&
-            !(jump && !jumps) && !(call && !calls) && i != ON_RAISE)
+            !(jump && !jumps) && !(i == ON_LINE && !lines) &&
+            !(call && !calls) && i != ON_RAISE)
             mask |= state->event_bits[i];
     }
     return PyLong_FromLong(mask);
@@ -160,9 +162,9 @@ int Tools_choose(struct State *state, const struct Config *config)
     state->sees_c = config->events & CHOSEN_C_CALL;
     state->counts_c = state->sees_c && !config->threshold;
     state->shows_instructions = state->precise && config->instructions;
-    for (i = 0; i < 4; i++)
+    for (i = 0; i < 6; i++)
         Py_XSETREF(state->local_events[i / 2][i % 2],
-                   local_events(state, i / 2, i % 2));
+                   local_events(state, i > 1, i > 3, i % 2));
     Py_XSETREF(state->call_event,
                PyLong_FromLong(
                    is_used(state, ON_CALL) ? state->event_bits[ON_CALL] : 0));

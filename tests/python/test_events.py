@@ -119,10 +119,19 @@ def lines_by_tool():
 @pytest.mark.parametrize("events", ["line", "adaptive,c_call,line", "opcode,line"])
 def test_hits_of_lines_are_those_of_another_tool(events):
     truth = lines_by_tool()
-    _, final = traced(program.run, **MINE, events=events)
+
+    def rated():
+        return [row for row in ocular.snapshot()["lines"] if row["hits_per_s"]]
+
+    def measure():
+        program.run()
+        # A rate is counted over at least half a second.
+        return wait_until(rated, SLOW)
+
+    rates, final = traced(measure, **MINE, events=events)
     lines = [row for row in final["lines"] if row["hits"]]
     assert {(row["function"], row["line"]): row["hits"] for row in lines} == truth
-    assert all(row["hits_exact"] and row["hits_per_s"] > 0 for row in lines)
+    assert all(row["hits_exact"] for row in lines) and len(rates) == len(lines)
     tool = coverage.Coverage(data_file=None)
     with tool.collect():
         program.run()
@@ -153,6 +162,17 @@ def test_lines_within_a_budget_are_counted_in_slices(sockets):
     found = [rows[line] for line in hot if line in rows]
     assert not any(row["hits_exact"] for row in found)
     assert all(row["share"] > 0 and row["samples"] > 0 for row in found[:1])
+
+
+def test_a_long_function_has_no_event_if_its_far_lines_are_slow():
+    source = "def far():\n" + "    pass\n" * 130
+    exec(compile(source, program.__file__, "exec"), names := {})
+    with ocular.tracing(perfetto=False, quiet=True, events="line", **MINE):
+        program.loop(9)
+        names["far"]()
+        assert armed(program.loop.__code__)[1] & EVENTS.LINE
+        far = armed(names["far"].__code__)[1] & EVENTS.LINE
+    assert bool(far) == (sys.version_info >= (3, 13, 3))
 
 
 # --- Branches -------------------------------------------------------------------
