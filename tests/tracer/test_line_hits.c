@@ -51,6 +51,8 @@ TEST(test_counted_rates)
     LineHits_arm(lines, 0);
     for (int i = 0; i < 500; i++)
         hit(lines, 10, 20);
+    LineHits_read(lines, 1000 + 100000000u, HZ); // too soon after the first hit
+    assert_true(isnan(LineHits_rate(lines, &lines->lines[0], 0, HZ)));
     LineHits_read(lines, 1000 + 2000000000u, HZ);
     assert_float_equal(LineHits_rate(lines, &lines->lines[0], 0, HZ), 250,
                        1e-9);
@@ -96,6 +98,11 @@ TEST(test_estimated_rates_of_bursts)
         hit(lines, 10, 100);
     one = LineHits_rate(lines, &lines->lines[0], .01, HZ);
     assert_float_equal(one, .01 * HZ * (48 + 64) / (48 * 50 + 64 * 100), 1);
+    // Too much of the time is lost, or the function waits too much.
+    LineHits_lose(lines, (int64_t)Counter_get(&lines->ticks));
+    assert_true(isnan(LineHits_rate(lines, &lines->lines[0], .01, HZ)));
+    assert_true(isnan(LineHits_share(.2, .1)));
+    assert_float_equal(LineHits_share(.2, .05), .25, 1e-9);
     LineHits_extend(lines, 0);
     hit(lines, 12, 1);
     assert_true(LineHit_is_dark(&lines->lines[2]));

@@ -5,7 +5,9 @@
 
 #include <math.h>
 
-#define READ_S 0.5    // Least number of seconds between two readings.
+#define READ_S 0.5 // Least number of seconds between two readings.
+// Largest part of a function's time that may wait or be lost.
+#define UNKNOWN_MOST 0.3
 #define TIMED_LEAST 8 // Fewer timed hits give no rate.
 
 struct LineRange LineRange_of(const uint8_t *table, size_t size,
@@ -36,9 +38,9 @@ struct LineHits *LineHits_new(struct LineRange range, bool late)
         return NULL;
     lines->first = range.first;
     lines->count = range.count;
-    lines->newest = INT64_MIN;
     for (uint32_t i = 0; i < range.count; i++) {
         Counter_set(&lines->lines[i].from, LINE_DARK);
+        Counter_set_double(&lines->lines[i].per_s, NAN);
         lines->lines[i].floor = late;
     }
     return lines;
@@ -99,18 +101,25 @@ void LineHits_darken(const struct LineHits *lines, struct LineHit *line)
     atomic_store_explicit(&line->floor, true, memory_order_relaxed);
 }
 
+double LineHits_share(double cpu, double wait)
+{
+    return wait <= UNKNOWN_MOST * (cpu + wait) ? cpu + wait : NAN;
+}
+
 double LineHits_rate(const struct LineHits *lines, const struct LineHit *line,
                      double share, double hz)
 {
     uint64_t from = Counter_get(&line->from);
     double ticks = (double)Counter_get(&line->ticks);
     double timed = (double)Counter_get(&line->timed);
+    bool known = (double)Counter_get(&lines->lost) <=
+                 UNKNOWN_MOST * (double)Counter_get(&lines->ticks);
 
     if (!atomic_load_explicit(&line->floor, memory_order_relaxed))
         return Counter_get_double(&line->per_s);
     if (from != LINE_DARK)
         ticks += (double)(int64_t)(Counter_get(&lines->ticks) - from);
-    return timed >= TIMED_LEAST && ticks > 0 && share > 0
+    return known && timed >= TIMED_LEAST && ticks > 0 && share > 0
                ? timed / ticks * hz * share
                : NAN;
 }
@@ -121,7 +130,7 @@ void LineHits_read(struct LineHits *lines, uint64_t ticks, double hz)
     uint64_t read = Counter_get(&lines->read_ticks);
     double s = (double)(int64_t)(ticks - (read ? read : begun)) / hz;
 
-    if (!begun || (read && s < READ_S))
+    if (!begun || s < READ_S)
         return;
     Counter_set(&lines->read_ticks, ticks);
     for (uint32_t i = 0; i < lines->count; i++) {
@@ -129,7 +138,7 @@ void LineHits_read(struct LineHits *lines, uint64_t ticks, double hz)
         uint64_t hits = Counter_get(&line->hits);
         double more = (double)(hits - Counter_get(&line->read_hits));
 
-        Counter_set_double(&line->per_s, s > 0 ? more / s : NAN);
+        Counter_set_double(&line->per_s, more / s);
         Counter_set(&line->read_hits, hits);
     }
 }

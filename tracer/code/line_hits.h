@@ -44,14 +44,11 @@ struct LineHits {
     uint32_t count; // Number of elements of `lines`.
     // Ticks of the function's own time between hits.
     counter_t ticks;
+    // Ticks after the last hit of calls whose end was not seen. They are not in
+    // `ticks`, because a part of them belongs to the caller.
+    counter_t lost;
     counter_t begun_ticks; // Ticks of the first hit, or 0.
     counter_t read_ticks;  // Ticks of the last reading, or 0.
-    // The frame of the newest hit: its address, the net clock at its beginning,
-    // its own time up to which `ticks` counts, and the code's epoch then.
-    const void *frame;
-    int64_t enter, self;
-    uint16_t epoch;
-    int64_t newest; // The net clock at the beginning of the newest frame.
     struct LineHit lines[];
 };
 
@@ -89,12 +86,23 @@ void LineHits_disarm(struct LineHits *lines);
 void LineHits_extend(struct LineHits *lines, uint64_t hits);
 // Makes a line dark.
 void LineHits_darken(const struct LineHits *lines, struct LineHit *line);
+// Adds to the lost ticks.
+static inline void LineHits_lose(struct LineHits *lines, int64_t ticks)
+{
+    if (ticks > 0)
+        Counter_add(&lines->lost, (uint64_t)ticks);
+}
+
+// Returns the function's share of one core's time from which rates are
+// estimated, or NaN if the function waits much. A share contains waits, but the
+// time between hits does not.
+double LineHits_share(double cpu, double wait);
 // Returns the hits per second: counted if the line was never dark, otherwise
-// estimated from `share`, the function's share of one core's time. Returns NaN
-// if the rate is not known. The thread that builds snapshots calls
-// LineHits_read before.
+// estimated from `share` (LineHits_share). Returns NaN if the rate is not
+// known. The thread that builds snapshots calls LineHits_read before.
 double LineHits_rate(const struct LineHits *lines, const struct LineHit *line,
                      double share, double hz);
-// Computes the counted rates again if the last reading is half a second old.
+// Computes the counted rates again if the last reading, or the first hit, is
+// half a second old.
 void LineHits_read(struct LineHits *lines, uint64_t ticks, double hz);
 size_t LineHits_bytes(const struct LineHits *lines); // `lines` may be NULL.

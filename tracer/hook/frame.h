@@ -34,4 +34,8 @@ struct Frame {
     // a block consists of one instruction.
     uint16_t start;
     uint16_t epoch; // Epoch of the code at the beginning of the call.
+    // The code's epoch at the newest hit of a line or at the beginning, or
+    // another value if the time since then is not known.
+    uint16_t line_epoch;
+    int64_t line; // `self` up to which the time of lines is counted.
 };

@@ -40,7 +40,7 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
         lose(trace->top);
     }
     // The self time of this frame is unknown, as in ThreadTrace_pop_unseen.
-    trace->top->epoch = EPOCH_NONE;
+    trace->top->epoch = trace->top->line_epoch = EPOCH_NONE;
 }
 
 // Drops all frames of a parked stack and frees the stack.

@@ -181,12 +181,14 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
     Counter_add(&trace->unwound, 1);
     if (code)
         Latency_lose(code, trace->top->begin);
+    if (code && code->hot.lined)
+        LineHits_lose(Code_lines(code), trace->top->self - trace->top->line);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
     // A part of the time since the last event belonged to the caller, but was
     // added to this frame. The self time of the caller is therefore no longer
     // known.
-    trace->top->epoch = EPOCH_NONE;
+    trace->top->epoch = trace->top->line_epoch = EPOCH_NONE;
 }
 
 void ThreadTrace_end_lost_c(struct ThreadTrace *trace, uint64_t ticks)

@@ -130,31 +130,21 @@ static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
     loop->instructions = frame->instructions;
 }
 
-// Adds the function's own time since the newest hit of a line in this frame, or
-// since the beginning of the call. Returns false if this time is not known,
-// because a callee went dark or another call of the function came between.
-static bool end_line(struct LineHits *lines, const struct Frame *frame)
+// --- Blocks ---
+
+bool ThreadTrace_end_line(struct Frame *frame, struct LineHits *lines)
 {
     const struct Code *code = frame->code;
-    bool clean = !Code_dark_callees(code) && !code->cold.between;
-    bool same = lines->frame == frame && lines->enter == frame->enter &&
-                lines->epoch == code->hot.epoch;
-    bool fresh =
-        frame->enter > lines->newest && frame->epoch == code->hot.epoch;
-    int64_t ticks = frame->self - (same ? lines->self : 0);
+    bool known = frame->line_epoch == code->hot.epoch &&
+                 !Code_dark_callees(code) && !code->cold.between;
+    int64_t ticks = frame->self - frame->line;
 
-    if (clean && (same || fresh) && ticks > 0)
+    if (known && ticks > 0)
         Counter_add(&lines->ticks, (uint64_t)ticks);
-    lines->frame = frame;
-    lines->enter = frame->enter;
-    lines->self = frame->self;
-    lines->epoch = code->hot.epoch;
-    if (frame->enter > lines->newest)
-        lines->newest = frame->enter;
-    return clean && (same || fresh);
+    frame->line = frame->self;
+    frame->line_epoch = code->hot.epoch;
+    return known;
 }
-
-// --- Blocks ---
 
 void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
                            struct Site *site)
@@ -168,7 +158,7 @@ void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
     frame->instructions += length;
     frame->block = frame->self;
     if (code->hot.lined)
-        end_line(Code_lines(code), frame);
+        ThreadTrace_end_line(frame, Code_lines(code));
 }
 
 bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
@@ -223,7 +213,7 @@ bool ThreadTrace_line(struct ThreadTrace *trace, struct Code *code,
         frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     if (!Counter_get(&lines->begun_ticks))
         Counter_set(&lines->begun_ticks, ticks);
-    if (frame && end_line(lines, frame))
+    if (frame && ThreadTrace_end_line(frame, lines))
         Counter_add(&at->timed, 1);
     if (Counter_add(&at->hits, 1) < at->stop_at ||
         ThreadTrace_renew(trace, code, ticks))

@@ -9,6 +9,9 @@
 #include "tracer/hook/hit.h"
 #include "tracer/hook/thread_trace.h"
 
+// Adds the function's own time since the newest hit of a line in this frame, or
+// since the beginning of the call. Returns false if this time is not known.
+bool ThreadTrace_end_line(struct Frame *frame, struct LineHits *lines);
 // Ends a block at the site `site`.
 void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,
                            struct Site *site);

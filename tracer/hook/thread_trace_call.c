@@ -48,6 +48,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
         .depth = depth,
         .start = start,
         .epoch = untimed ? EPOCH_NONE : code->hot.epoch,
+        .line_epoch = untimed ? EPOCH_NONE : code->hot.epoch,
     };
     code->hot.running += frame->begin != 0;
     ThreadTrace_emit(trace, ticks, trace->begins, frame);
@@ -153,6 +154,8 @@ bool ThreadTrace_leave(struct ThreadTrace *trace, struct Code *code,
     if (frame && !code->hot.closed) {
         if (site)
             ThreadTrace_end_block(frame, code, site);
+        else if (code->hot.lined)
+            ThreadTrace_end_line(frame, Code_lines(code));
         record(trace, frame, code, now);
         ThreadTrace_emit(trace, ticks, site ? EVENT_LEAVE : EVENT_RAISE, frame);
         ThreadTrace_pop(trace);

@@ -25,7 +25,8 @@ void LineRows_ask(struct LineRows *rows)
 
 struct Candidate {
     const struct Code *code;
-    double cpu, share; // The shares of one core, without and with waits.
+    double cpu;   // The share of one core, without waits.
+    double share; // LineHits_share
 };
 
 static struct Candidate candidate(const struct Code *code,
@@ -36,9 +37,9 @@ static struct Candidate candidate(const struct Code *code,
     if (!at->sees || !at->sampled)
         return result;
     result.cpu = ShareValue_window(&code->share.cpu, at->sampled);
-    result.share =
-        result.cpu +
-        ShareValue_window(&Share_parts(&code->share)->wait, at->sampled);
+    result.share = LineHits_share(
+        result.cpu,
+        ShareValue_window(&Share_parts(&code->share)->wait, at->sampled));
     return result;
 }
 

@@ -22,6 +22,6 @@ void LineRows_ask(struct LineRows *rows);
 bool LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
                    const struct Moment *at);
 // Fills a row with the hits of a line, which are null if they are not known.
-// `share` is the function's share of one core's time, with its waits.
+// `share` is the result of LineHits_share.
 void LineRow_count(struct LineRow *row, const struct Code *code, double share,
                    const struct Moment *at);

@@ -16,8 +16,7 @@ struct ListingBuilderSource {
     const struct Opcodes *opcodes;
     // True if there is a sampler, so that instructions have samples.
     bool sampled;
-    // The function's share of one core's time, with its waits; 0 if unknown.
-    double share;
+    double share;   // The result of LineHits_share, or 0 if it is not known.
     uint64_t ticks; // Time of the listing in ticks.
     double hz;      // Ticks per second.
 };

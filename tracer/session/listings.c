@@ -31,7 +31,7 @@ static int copy_history(struct Session *session, struct Specialisation *history,
     return error;
 }
 
-// Returns the function's share of one core's time, with its waits.
+// Returns the share from which the rates of lines are estimated.
 static double share_of(const struct Session *session, const struct Code *code)
 {
     struct ShareTime now;
@@ -39,8 +39,9 @@ static double share_of(const struct Session *session, const struct Code *code)
     if (!session->sampler)
         return 0;
     now = Sampler_now(session->sampler);
-    return ShareValue_window(&code->share.cpu, &now) +
-           ShareValue_window(&Share_parts(&code->share)->wait, &now);
+    return LineHits_share(
+        ShareValue_window(&code->share.cpu, &now),
+        ShareValue_window(&Share_parts(&code->share)->wait, &now));
 }
 
 static struct Listing *make_listing(struct Session *session,
