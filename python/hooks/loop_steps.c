@@ -33,6 +33,9 @@
 #define STEPS_ROOM_S 10.0
 #define STEPS_MOST 20000
 #define STEPS_OFF_S 20.0
+// The hook at the creation of a task costs as much as the hooks at this number
+// of steps.
+#define CREATION_STEPS 8
 
 #define COROUTINE (CO_COROUTINE | CO_ITERABLE_COROUTINE)
 
@@ -161,14 +164,15 @@ static bool is_on(PyObject *code)
            !TscGuard_has_tripped();
 }
 
-// Counts a step of an event loop. Returns true if the hooks at steps are
-// switched off.
-static bool are_off(void)
+// Takes the cost of `steps` steps of an event loop from the budget. Returns
+// true if the hooks at steps are switched off.
+static bool are_off(unsigned steps)
 {
     struct EventLoops *loops = &ocular_state.engine.loops;
+    unsigned left = ocular_state.steps_left;
 
-    if (ocular_state.steps_left && !--ocular_state.steps_left &&
-        !EventLoops_are_off(loops)) {
+    ocular_state.steps_left = left > steps ? left - steps : 0;
+    if (left && left <= steps && !EventLoops_are_off(loops)) {
         EventLoops_switch(loops);
         ocular_state.steps_s = Now_s(CLOCK_MONOTONIC);
     }
@@ -184,7 +188,7 @@ PyObject *LoopSteps_begin(PyObject *code)
     if (!steps || !*steps)
         return NULL;
     Counter_add(&ocular_state.engine.loops.hooks, 1);
-    off = are_off();
+    off = are_off(1);
     if (!off)
         begin(code, *steps);
     if (!(*steps & STEPS_KNOWN))
@@ -217,7 +221,8 @@ PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
     if (PyErr_Occurred())
         return NULL;
     if (PyVectorcall_NARGS(nargsf) >= 3 && !is_step_code(args[0]))
-        return TaskWatch_returned(&ocular_state, args[0], args[2])
+        return !are_off(CREATION_STEPS) &&
+                       TaskWatch_returned(&ocular_state, args[2])
                    ? Py_None
                    : ocular_state.disable;
     Counter_add(&ocular_state.engine.loops.hooks, 1);
@@ -263,8 +268,12 @@ void LoopSteps_renew(struct State *state, double now_s, double rate)
     if (isnan(state->engine.session->config.budget) ||
         s < (off ? STEPS_OFF_S : 1))
         return;
-    if (off && Tools_renew_steps(state) == 0)
-        EventLoops_switch(loops);
+    if (off) {
+        TaskWatch_set(state, false);
+        if (Tools_renew_steps(state) == 0)
+            EventLoops_switch(loops);
+        TaskWatch_set(state, true);
+    }
     allow(state, rate, s);
     state->steps_s = now_s;
 }

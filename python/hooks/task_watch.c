@@ -40,6 +40,7 @@ struct TaskWatch {
     uint64_t switches;
     bool gap;
     bool missed; // True if places have lost tasks since the last walk.
+    PyObject *creators[CREATOR_COUNT]; // Code with our events, or NULL.
     struct TaskLines places;
     counter_t place_steps[TASK_PLACES];
     struct {
@@ -228,12 +229,11 @@ static void note_creation(struct State *state, const PyObject *task,
     known->place = find_place(state, state->task_watch);
 }
 
-bool TaskWatch_returned(struct State *state, PyObject *code, PyObject *result)
+bool TaskWatch_returned(struct State *state, PyObject *result)
 {
     const struct TaskWatch *watch = state->task_watch;
     struct AwaitTask read;
 
-    (void)code;
     if (!watch || !watch->active)
         return false;
     Counter_add(&state->engine.loops.hooks, 1);
@@ -345,7 +345,8 @@ uint64_t TaskWatch_steps(const struct State *state,
 bool TaskWatch_missed(struct State *state)
 {
     struct TaskWatch *watch = state->task_watch;
-    bool missed = watch && watch->missed;
+    bool missed =
+        watch && (watch->missed || EventLoops_are_off(&state->engine.loops));
 
     if (watch)
         watch->missed = false;
@@ -380,16 +381,27 @@ static PyCodeObject *code_in(PyObject *modules, size_t creator)
                : NULL;
 }
 
-// Sets the events at returns of the functions that create tasks.
+void TaskWatch_set(struct State *state, bool on)
+{
+    struct TaskWatch *watch = state->task_watch;
+
+    for (size_t i = 0; watch && i < CREATOR_COUNT; i++)
+        if (watch->creators[i])
+            Tools_set_steps(state, (PyCodeObject *)watch->creators[i], on);
+}
+
+// Sets the events at returns of functions that create tasks, if they were not
+// set before. The program may import asyncio later.
 static void arm(struct State *state)
 {
+    struct TaskWatch *watch = state->task_watch;
     PyObject *modules = PyImport_GetModuleDict();
 
     for (size_t i = 0; PyDict_CheckExact(modules) && i < CREATOR_COUNT; i++) {
-        PyCodeObject *code = code_in(modules, i);
+        PyCodeObject *code = watch->creators[i] ? NULL : code_in(modules, i);
 
-        if (code)
-            Tools_set_steps(state, code, true);
+        if (code && Tools_set_steps(state, code, true) == 0)
+            watch->creators[i] = Py_NewRef(code);
     }
     PyErr_Clear();
 }
@@ -408,10 +420,13 @@ void TaskWatch_renew(struct State *state, bool walks)
         uint64_t switches = Counter_get(&state->engine.loops.switches);
 
         watch->gap = !watch->active || switches != watch->switches;
+        // Tasks that exist when the watch begins never have a place.
+        watch->missed |= watch->gap && watch->turn;
         watch->switches = switches;
         watch->turn++;
         if (!watch->active)
-            arm(state);
+            TaskWatch_set(state, true);
+        arm(state);
     }
     watch->active = asked && (watch->active || walks);
     if (!TaskBoard_is_kept(board))
@@ -420,8 +435,14 @@ void TaskWatch_renew(struct State *state, bool walks)
 
 void TaskWatch_stop(struct State *state)
 {
-    if (state->task_watch)
-        TaskLines_release(&state->task_watch->places);
-    Heap_free(state->task_watch);
+    struct TaskWatch *watch = state->task_watch;
+
+    if (!watch)
+        return;
+    TaskWatch_set(state, false);
+    for (size_t i = 0; i < CREATOR_COUNT; i++)
+        Py_CLEAR(watch->creators[i]);
+    TaskLines_release(&watch->places);
+    Heap_free(watch);
     state->task_watch = NULL;
 }

@@ -49,9 +49,9 @@ bool TaskWatch_missed(struct State *state);
 // await chain, from the outermost one.
 PyCodeObject *TaskWatch_group(const struct State *state,
                               PyCodeObject *const *codes, unsigned count);
-// Notes that a function of this code has returned `result`. Returns false if
+// Notes that a function that creates tasks returns `result`. Returns false if
 // the hook at its returns is not needed any more.
-bool TaskWatch_returned(struct State *state, PyObject *code, PyObject *result);
+bool TaskWatch_returned(struct State *state, PyObject *result);
 // Counts a step of the task that this handle runs, or of the current task if
 // `handle` is NULL.
 void TaskWatch_step(struct State *state, PyObject *handle);
@@ -59,4 +59,6 @@ void TaskWatch_step(struct State *state, PyObject *handle);
 // function at each of its holds of the GIL. `walks` is true at the beginning of
 // a walk.
 void TaskWatch_renew(struct State *state, bool walks);
+// Sets or clears the events at returns of the functions that create tasks.
+void TaskWatch_set(struct State *state, bool on);
 void TaskWatch_stop(struct State *state);

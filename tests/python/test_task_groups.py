@@ -424,6 +424,12 @@ def test_cpu_time_steps_and_places(tmp_path):
         assert not any(task() for task in alive)
 
     run_traced(main())
+    # No event is left on asyncio's functions for the next owner of a tool's id.
+    for tool in range(6):
+        sys.monitoring.use_tool_id(tool, "test")
+        events = sys.monitoring.get_local_events(tool, asyncio.create_task.__code__)
+        sys.monitoring.free_tool_id(tool)
+        assert not events
 
 
 def test_places_of_old_tasks_stay():
