@@ -34,7 +34,7 @@ HOOKS = {
     "c_call": ("CALL", "C_RETURN", "C_RAISE"),
     None: ("RAISE", "JUMP", *BRANCHES),  # adaptive mode
     "precise": ("RAISE", "INSTRUCTION"),
-    "adaptive,line": ("RAISE", "JUMP", *BRANCHES, "LINE"),
+    "adaptive, line": ("RAISE", "JUMP", *BRANCHES, "LINE"),
 }
 OF_CALLS = ("PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "PY_THROW", "PY_UNWIND")
 
@@ -75,7 +75,7 @@ def test_unknown_events_are_refused():
             ValueError, match="events must hold names out of call, c_call, "
         ):
             ocular.start_tracing(events=events)
-    with pytest.raises(ValueError, match="overhead_budget"):
+    with pytest.raises(ValueError, match="overhead_budget.*events='opcode'"):
         ocular.start_tracing(events="opcode", overhead_budget=0.01)
     assert not ocular.is_tracing()
 
@@ -206,19 +206,27 @@ def branches_by_tool():
     return counts
 
 
-def test_taken_branches_are_those_of_another_tool(sockets):
-    truth = branches_by_tool()
-    ocular.start_tracing(**EXACT, **MINE, serve=True)
+def rows_of_loop(**settings):
+    ocular.start_tracing(**EXACT, **MINE, **settings, serve=True)
     try:
         program.run()
         row = next(f for f in ocular.snapshot()["functions"] if f["name"] == "loop")
         with Client(ocular._ocular.socket_path(), timeout=SLOW) as viewer:
-            listing = viewer.detail(row["id"])
+            return viewer.detail(row["id"])["rows"]
     finally:
         ocular.stop_tracing()
+
+
+def test_without_branches_blocks_have_no_cycles(sockets):
+    assert not any(row["cycles"] for row in rows_of_loop(events="call"))
+    assert any(row["cycles"] for row in rows_of_loop(events="branch"))
+
+
+def test_taken_branches_are_those_of_another_tool(sockets):
+    truth = branches_by_tool()
     found = {
         each["offset"]: [each["taken"], each["hits"]]
-        for each in listing["rows"]
+        for each in rows_of_loop()
         if each["taken"] is not None
     }
     # FOR_ITER has no hook.

@@ -83,14 +83,15 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 // Installs or removes the hooks of the code's jumps and branches. Without these
-// hooks the sites of jumps and branches are dark, and the ends of blocks are
-// not seen.
+// hooks the sites of jumps and branches are dark or missing, and the ends of
+// blocks are not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;
-    code->hot.broken = !jumps && code->layout.jump_count;
+    code->hot.broken = code->layout.jumps && (!jumps || code->layout.straight);
     if (code->hot.broken)
         code->hot.exact = false;
+    Code_refresh(code);
 }
 
 void Code_arm_lines(struct Code *code, uint64_t hits)

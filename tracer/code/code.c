@@ -14,9 +14,9 @@
 #define RESUME_LOCATION 3
 
 // Returns the kind of site that an opcode has, or -1 if the opcode has no
-// event. If `straight` is true, jumps and branches have no event.
+// event.
 static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
-                     uint8_t oparg, bool straight)
+                     uint8_t oparg)
 {
     unsigned flags = opcodes->flags[opcode];
 
@@ -26,16 +26,15 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
         return SITE_RETURN;
     if (flags & OPCODE_YIELD)
         return SITE_YIELD;
-    if (flags & OPCODE_JUMP && !straight)
+    if (flags & OPCODE_JUMP)
         return SITE_JUMP;
-    if (flags & OPCODE_BRANCH && !straight)
+    if (flags & OPCODE_BRANCH)
         return SITE_BRANCH;
     return -1;
 }
 
 struct Walk { // a walk over a code object's instructions.
     struct Code *code;
-    bool straight; // True if jumps and branches are no sites.
     size_t unit;
     size_t number; // Number of the current instruction.
     // Number of the first instruction after the last backward jump.
@@ -73,7 +72,6 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     site->hook =
         (uint8_t)(hook_kind(walk->code, kind) + (walk->far ? HOOK_FAR : 0));
     site->redundant = redundant;
-    walk->code->layout.jump_count += kind >= SITE_JUMP && !redundant;
 }
 
 // Goes through the instructions once and returns the number of sites. As long
@@ -82,18 +80,21 @@ static size_t lay_out(struct Code *code, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms)
 {
-    struct Walk walk = {.code = code, .straight = source->straight};
+    struct Walk walk = {.code = code};
     size_t count = 0;
 
     while (walk.unit < code->layout.unit_count && walk.unit <= UINT16_MAX) {
         uint8_t opcode = code->who.bytecode[2 * walk.unit];
         unsigned flags = opcodes->flags[opcode];
         int kind =
-            site_kind(opcodes, opcode, code->who.bytecode[2 * walk.unit + 1],
-                      walk.straight);
+            site_kind(opcodes, opcode, code->who.bytecode[2 * walk.unit + 1]);
         size_t end = walk.unit + Opcodes_length(opcodes, opcode);
         size_t arms = kind == SITE_BRANCH && two_arms ? 2 : 1;
 
+        if (kind >= SITE_JUMP) {
+            code->layout.jumps |= !(flags & OPCODE_ITER);
+            kind = source->straight ? -1 : kind;
+        }
         if (kind >= 0 && count + arms <= UINT16_MAX) {
             count += arms;
             walk.far = Opcodes_is_far(opcodes, walk.unit);
@@ -161,6 +162,7 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
     code->hot.epoch = code->hot.block_epoch = 1;
     code->hot.min_cycles = UINT64_MAX;
     code->cold.jumps = true;
+    code->layout.straight = source->straight;
     code->who.ends = (uint8_t)source->ends;
     code->who.coroutine = source->coroutine;
     code->poll.specializable = UINT32_MAX;

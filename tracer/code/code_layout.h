@@ -83,8 +83,8 @@ struct CodeLayout {
     struct Unit *units;
     uint32_t unit_count; // Number of code units of the bytecode.
     uint32_t site_count;
-    // Number of sites of jumps and branches that are not redundant.
-    uint32_t jump_count;
+    bool jumps; // True if there are jumps or branches, except redundant ones.
+    bool straight; // True if jumps and branches are no sites.
     // Number of instructions in precise mode, otherwise 0. The entry of
     // `instructions` with the index `instruction_count` stands for an unknown
     // instruction.
