@@ -223,7 +223,7 @@ def test_settings_in_usage():
     for settings, option in rows:
         for name, value in re.findall(r"`(\w+)=(.*?)`", settings):
             default = parameters[name].default
-            shown = {"overhead_budget": 0.01}.get(name, default)
+            shown = {"mode": "adaptive", "overhead_budget": 0.01}.get(name, default)
             assert not value or value.replace('"', "'") == repr(shown), name
         assert set(OPTION.findall(option)) <= options_of_ocular()
 

@@ -116,7 +116,7 @@ _kept.setdefault("warned of the JIT", False)
 
 
 def start_tracing(
-    mode="adaptive",
+    mode=None,
     perfetto=True,
     deinstrument_threshold=_settings.DEFAULT_THRESHOLD,
     exclude=None,
@@ -137,7 +137,8 @@ def start_tracing(
 ):
     """Start tracing all threads of this process, until stop_tracing().
 
-    mode                    "adaptive": count and time functions and blocks.
+    mode                    "adaptive" (default): count and time functions and
+                            blocks.
                             "precise": every instruction, too. CPython does not
                             specialise an instruction that has a hook, so its
                             time is that of the generic form. The program is
@@ -211,7 +212,8 @@ def start_tracing(
                             precise mode. "reference": births and deaths of
                             objects. None: the events of the mode: "adaptive"
                             is call, exception and branch, "precise" is call,
-                            exception and opcode.
+                            exception and opcode. A mode that is given adds its
+                            events.
     native                  samples also have the C functions that run below a
                             Python function, with those of extensions and other
                             libraries. Flame graphs and files of stacks show
@@ -394,7 +396,7 @@ def is_tracing():
 
 
 def serve(
-    mode="adaptive",
+    mode=None,
     perfetto=True,
     deinstrument_threshold=_settings.DEFAULT_THRESHOLD,
     exclude=None,

@@ -85,7 +85,6 @@ def _add_cost(group):
     add = group.add_argument
     add(
         "--mode",
-        default="adaptive",
         metavar="MODE",
         help="adaptive (default) or precise: sets of events",
     )

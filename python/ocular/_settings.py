@@ -123,13 +123,15 @@ def _seconds(value):
 
 
 def _events(value, mode):
-    """Returns the mode, and the chosen events as a tuple in the order of EVENTS. Only
-    precise mode has the event "opcode", which shows all that "branch" shows."""
+    """Returns the mode, and the chosen events as a tuple in the order of EVENTS. A mode
+    that is not None adds its events. Only precise mode has the event "opcode", which shows
+    all that "branch" shows."""
     if value is None:
+        mode = mode or "adaptive"
         return mode, MODES[mode]
     names = value.split(",") if isinstance(value, str) else _patterns("events", value)
-    chosen = {"call"} | ({"opcode"} if mode == "precise" else set())
-    for name in names:
+    chosen = {"call", *MODES.get(mode, ())}
+    for name in map(str.strip, names):
         if name not in EVENTS and name not in MODES:
             raise ValueError(
                 f"events must hold names out of {', '.join((*EVENTS, *MODES))}, "
@@ -139,7 +141,7 @@ def _events(value, mode):
     if "opcode" in chosen:
         mode = "precise"
         chosen.discard("branch")
-    return mode, tuple(name for name in EVENTS if name in chosen)
+    return mode or "adaptive", tuple(name for name in EVENTS if name in chosen)
 
 
 def _budget(value, serve):
@@ -268,7 +270,7 @@ def check_output(path):
 
 
 def check(
-    mode="adaptive",
+    mode=None,
     perfetto=True,
     deinstrument_threshold=DEFAULT_THRESHOLD,
     exclude=None,
@@ -289,11 +291,11 @@ def check(
 ):
     """Returns the Settings for the arguments of start_tracing(). Raises TypeError,
     ValueError or OSError with a message that names the argument and the accepted values."""
-    if not isinstance(mode, str):
+    if not isinstance(mode, (str, type(None))):
         raise TypeError(f"mode must be a string, not {mode!r}")
-    if mode not in MODES:
+    if mode is not None and mode not in MODES:
         raise ValueError(f"mode must be 'adaptive' or 'precise', not {mode!r}")
-    mode, events = _events(events, mode)
+    asked, (mode, events) = mode, _events(events, mode)
     threshold = _whole("deinstrument_threshold", deinstrument_threshold, 0)
     if overhead_budget is not None and threshold == 0:
         raise ValueError(
@@ -302,9 +304,10 @@ def check(
             "out: give one of the two"
         )
     if overhead_budget is not None and mode == "precise":
+        cause = "mode='precise'" if asked == "precise" else "events='opcode'"
         raise ValueError(
             "overhead_budget cannot be held together with "
-            "mode='precise', where every instruction is hooked "
+            f"{cause}, where every instruction is hooked "
             "and the overhead is measured: give one of the two"
         )
     perfetto = _flag("perfetto", perfetto)
