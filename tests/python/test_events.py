@@ -218,7 +218,12 @@ def rows_of_loop(**settings):
 
 
 def test_without_branches_blocks_have_no_cycles(sockets):
-    assert not any(row["cycles"] for row in rows_of_loop(events="call"))
+    rows = rows_of_loop(events="call,line")
+    assert not any(row["cycles"] for row in rows)
+    # The line of the `def` has no event, and thus no hits.
+    hits = {row["line"]: row["line_hits"] for row in rows}
+    first = program.loop.__code__.co_firstlineno
+    assert hits[first] is None and hits[first + 1] == 30
     assert any(row["cycles"] for row in rows_of_loop(events="branch"))
 
 

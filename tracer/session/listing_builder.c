@@ -266,7 +266,9 @@ static void set_row(struct ListingBuilder *builder, size_t index)
     row->taken = detail->branch ? detail->taken : NULL_U64;
     row->line_hits = row->line_hits_exact = NULL_U64;
     row->line_hits_per_s = NAN;
-    if (line) {
+    // CPython reports no event at the line of a `def`.
+    if (line &&
+        (Counter_get(&line->hits) || detail->line != source->code->who.line)) {
         row->line_hits = Counter_get(&line->hits);
         row->line_hits_exact =
             !atomic_load_explicit(&line->floor, memory_order_relaxed);

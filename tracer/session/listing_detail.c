@@ -99,6 +99,15 @@ static void set_live(const struct Walk *walk, struct ListingDetailRow *row)
         row->live = known;
 }
 
+// Returns false if one arm of a branch has no hook. The other arm alone would
+// still count then.
+static bool counts_arms(const struct Walk *walk, const struct Site *site)
+{
+    return !Code_has_two_arms(walk->code, site) ||
+           !(atomic_load_explicit(&site[0].dark, memory_order_relaxed) ||
+             atomic_load_explicit(&site[1].dark, memory_order_relaxed));
+}
+
 static void set_site(const struct Walk *walk, size_t index)
 {
     struct ListingDetailRow *row = &walk->rows[index];
@@ -106,7 +115,8 @@ static void set_site(const struct Walk *walk, size_t index)
 
     if (!site || site->redundant)
         return;
-    row->branch = site->kind == SITE_BRANCH && site_hits(site, end);
+    row->branch = site->kind == SITE_BRANCH && site_hits(site, end) &&
+                  counts_arms(walk, site);
     row->taken = row->branch ? Code_taken(walk->code, site) : 0;
     row->site = row->dark = true;
     if (site->kind <= SITE_RESUME) {
