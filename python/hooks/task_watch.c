@@ -146,13 +146,22 @@ PyCodeObject *TaskWatch_group(const struct State *state,
     return count ? codes[0] : NULL;
 }
 
+// Returns true for the code of asyncio's Handle._run, which runs a callback.
+static bool runs_handle(const PyCodeObject *code)
+{
+    return PyUnicode_CompareWithASCIIString(code->co_qualname, "Handle._run") ==
+           0;
+}
+
 // Returns the frame that creates a task: the innermost one of the program's own
-// code. asyncio's frames around it are passed over. If only a library's code is
-// between asyncio's frames, returns the library's innermost frame.
+// code in the callback that runs. asyncio's frames around it are passed over.
+// If only a library's code is between asyncio's frames, returns the library's
+// innermost frame. If only asyncio's code runs, returns its outermost frame,
+// such as that of a server that creates a task for each connection.
 static const char *creator_frame(const struct State *state)
 {
     const char *frame = (const char *)FrameStack_newest(THREAD_STATE_CALL());
-    const char *found = NULL;
+    const char *found = NULL, *outermost = NULL;
 
     for (int i = 0; frame && i < FRAMES; i++) {
         PyObject *code = (PyObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
@@ -165,12 +174,14 @@ static const char *creator_frame(const struct State *state)
                 return frame;
             if (!strstr(file_of((PyCodeObject *)code), "/asyncio/"))
                 found = found ? found : frame;
-            else if (found)
-                break; // the loop that runs the library's code
+            else if (found || runs_handle((PyCodeObject *)code))
+                break; // the loop that runs the code
+            else
+                outermost = frame;
         }
         frame = *(const char *const *)(frame + FRAME_PREVIOUS);
     }
-    return found;
+    return found ? found : outermost;
 }
 
 // Returns the number of the line that creates a task now, or 0.

@@ -462,3 +462,24 @@ def test_places_of_old_tasks_stay():
         asyncio.run(main())
     finally:
         ocular.stop_tracing()
+
+
+def test_places_in_asyncio():
+    """If asyncio creates a task in a callback, its own line is the task's place."""
+
+    async def handles(reader, writer):
+        await reader.read()
+        writer.close()
+
+    async def main():
+        server = await asyncio.start_server(handles, "127.0.0.1", 0)
+        await whole(lambda groups: "main" in groups)
+        address = server.sockets[0].getsockname()
+        _, writer = await asyncio.open_connection(*address)
+        await whole(lambda groups: "handles" in groups)
+        names = {place["coroutine"] for place in ocular.snapshot()["tasks"]["places"]}
+        assert names == {"StreamReaderProtocol.connection_made"}
+        writer.close()
+        server.close()
+
+    run_traced(main())
