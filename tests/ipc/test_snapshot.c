@@ -101,7 +101,7 @@ TEST(test_names_and_groups_are_the_contract)
         "objects{trouble,part,types[type,function,file,line,id,born_per_s,"
         "died_per_s,net_per_s,born_error,net_error,grows,born,died]},"
         "chosen,lines[file,line,function,id,share,samples,hits,hits_exact,"
-        "hits_per_s]");
+        "hits_per_s],totals_s");
 }
 
 static size_t member_size(const struct Field *field)

@@ -245,16 +245,14 @@ static void run_c(struct Fixture *f, struct Code *caller,
 // reported.
 TEST_FIXTURE(test_a_c_function_whose_end_is_lost)
 {
-    struct Code *codes[4];
-    struct Code *caller, *callee, *sleep, *other;
+    struct Code *callee = add(f, 500), *sleep = add(f, 500);
+    struct Code *other = add(f, 500), *caller;
 
-    for (int i = 0; i < 4; i++)
-        codes[i] = add(f, 500);
-    caller = codes[0], callee = codes[1], sleep = codes[2], other = codes[3];
     sleep->who.c_function = other->who.c_function = true;
     sleep->hot.calls_exact = other->hot.calls_exact = false;
     for (int framed = 1; framed >= 0; framed--) {
         ThreadTrace_reset(f->trace, 0);
+        caller = add(f, 500);
         if (framed)
             enter(f, caller, 1, 0);
         CCalls_prepare(caller);
