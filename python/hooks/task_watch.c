@@ -258,7 +258,7 @@ bool TaskWatch_returned(struct State *state, PyObject *result)
 const struct TaskLine *TaskWatch_place(const struct State *state,
                                        const struct KnownTask *known)
 {
-    return known && known->place
+    return known && known->place && state->task_watch->active
                ? &state->task_watch->places.all[known->place - 1]
                : NULL;
 }
@@ -421,7 +421,9 @@ void TaskWatch_renew(struct State *state, bool walks)
 {
     const struct TaskBoard *board = &state->engine.session->tasks;
     struct TaskWatch *watch = state->task_watch;
-    bool asked = TaskBoard_is_asked(board);
+    // A walk for the recording alone would arm the hooks too late for most
+    // tasks.
+    bool asked = TaskBoard_is_watched(board);
 
     if (!watch && asked && walks)
         watch = state->task_watch = Heap_zeroed(1, sizeof *watch);
