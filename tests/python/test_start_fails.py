@@ -287,7 +287,7 @@ def test_an_interrupt_comes_out_as_it_is(mode):
     def start(delay):
         signal.setitimer(signal.ITIMER_REAL, delay)
         ocular.start_tracing(perfetto=False, quiet=True, mode=mode)
-        time.sleep(1)
+        time.sleep(1 + took)
 
     began = time.perf_counter()
     ocular.start_tracing(perfetto=False, quiet=True, mode=mode)
