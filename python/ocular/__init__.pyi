@@ -27,7 +27,7 @@ type _Path = str | bytes | PathLike[str] | PathLike[bytes]
 type _Snapshot = dict[str, Any]  # the same structure as ocular-top --once --json
 
 class _Settings(TypedDict, total=False):
-    mode: _Mode
+    mode: _Mode | None
     perfetto: bool
     deinstrument_threshold: int
     exclude: Iterable[str] | None
@@ -47,7 +47,7 @@ class _Settings(TypedDict, total=False):
     native: bool
 
 def start_tracing(
-    mode: _Mode = "adaptive",
+    mode: _Mode | None = None,
     perfetto: bool = True,
     deinstrument_threshold: int = 500,
     exclude: Iterable[str] | None = None,
@@ -73,7 +73,7 @@ def is_tracing() -> bool: ...
 def mark(name: str, /, **args: object) -> None: ...
 def span(name: str, /, **args: object) -> AbstractContextManager[None]: ...
 def serve(
-    mode: _Mode = "adaptive",
+    mode: _Mode | None = None,
     perfetto: bool = True,
     deinstrument_threshold: int = 500,
     exclude: Iterable[str] | None = None,

@@ -153,7 +153,8 @@ def test_lines_within_a_budget_are_counted_in_slices(sockets):
     def known():
         spin()
         rows = {row["line"]: row for row in ocular.snapshot()["lines"]}
-        return len([1 for line in hot if rows.get(line, {}).get("hits_per_s")]) > 2 and rows
+        # A rate is null while the thread often waits for a CPU, as on a busy machine.
+        return len([1 for line in hot if rows.get(line, {}).get("hits")]) > 2 and rows
 
     with ocular.tracing(
         perfetto=False, quiet=True, overhead_budget=0.05, events="adaptive,line", **MINE
@@ -161,6 +162,7 @@ def test_lines_within_a_budget_are_counted_in_slices(sockets):
         rows = wait_until(known, 60)
     found = [rows[line] for line in hot if line in rows]
     assert not any(row["hits_exact"] for row in found)
+    assert all(row["hits_per_s"] is None or row["hits_per_s"] > 0 for row in found)
     assert all(row["share"] > 0 and row["samples"] > 0 for row in found[:1])
 
 
