@@ -154,7 +154,8 @@ def test_lines_within_a_budget_are_counted_in_slices(sockets):
         spin()
         rows = {row["line"]: row for row in ocular.snapshot()["lines"]}
         # A rate is null while the thread often waits for a CPU, as on a busy machine.
-        return len([1 for line in hot if rows.get(line, {}).get("hits")]) > 2 and rows
+        seen = [rows[line] for line in hot if line in rows and rows[line]["hits"]]
+        return len(seen) > 2 and any(row["samples"] for row in seen) and rows
 
     with ocular.tracing(
         perfetto=False, quiet=True, overhead_budget=0.05, events="adaptive,line", **MINE
@@ -163,7 +164,7 @@ def test_lines_within_a_budget_are_counted_in_slices(sockets):
     found = [rows[line] for line in hot if line in rows]
     assert not any(row["hits_exact"] for row in found)
     assert all(row["hits_per_s"] is None or row["hits_per_s"] > 0 for row in found)
-    assert all(row["share"] > 0 and row["samples"] > 0 for row in found[:1])
+    assert any(row["share"] > 0 and row["samples"] > 0 for row in found)
 
 
 def test_a_long_function_has_no_event_if_its_far_lines_are_slow():
