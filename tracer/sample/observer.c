@@ -116,8 +116,8 @@ static bool observe(struct Observer *observer, size_t place,
     thread->stack.idle = SampledThread_is_idle(thread);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
-    // Soon after the start of tracing the registry lacks some of the code on the
-    // stack, so the stack is read once more.
+    // Soon after the start of tracing the registry lacks some of the code on
+    // the stack, so the stack is read once more.
     if (seen == OBSERVED_NEW)
         thread->walked = false;
     return thread->ran || seen == OBSERVED_NEW;
