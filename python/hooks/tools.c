@@ -513,15 +513,19 @@ static void unregister(struct State *state, int tool, int event)
     PyErr_Clear();
 }
 
-void Tools_drop_unused(struct State *state)
+int Tools_drop_unused(struct State *state)
 {
     int i;
 
-    for (i = 0; i < HOOK_EVENTS; i++)
-        if (!is_used(state, i)) {
-            unregister(state, 1, i);
-            state->dropped[i] = true;
-        }
+    for (i = 0; i < HOOK_EVENTS; i++) {
+        if (!state->event_bits[i] || is_used(state, i))
+            continue;
+        if (call(state->register_callback, "(ilO)", state->tracer,
+                 state->event_bits[i], Py_None) < 0)
+            return -1;
+        state->dropped[i] = true;
+    }
+    return 0;
 }
 
 void Tools_close(struct State *state)

@@ -19,8 +19,9 @@ int Tools_choose(struct State *state, const struct Config *config);
 // these ids.
 int Tools_open(struct State *state);
 // Unregisters the hooks of events that the user has not chosen. Only the
-// calibration needs these hooks.
-void Tools_drop_unused(struct State *state);
+// calibration needs these hooks. Returns 0, or -1 with an exception: an audit
+// hook of the program may raise, also by a signal handler that runs in it.
+int Tools_drop_unused(struct State *state);
 // Sets the global events of the discovery tool and of the tracer. Returns 0, or
 // -1 with an exception.
 int Tools_arm(struct State *state);

@@ -123,9 +123,8 @@ static int set_up(struct State *state, const struct Request *request)
     snprintf(engine->command, sizeof engine->command, "%s", request->command);
     if (InterpreterFacts_switch_interval(state) < 0 ||
         Tools_choose(state, &request->config) < 0 || Tools_open(state) < 0 ||
-        Calibration_run(state) < 0)
+        Calibration_run(state) < 0 || Tools_drop_unused(state) < 0)
         return -1;
-    Tools_drop_unused(state);
     // If a thread of Ocular starts the trace, the thread's record ends here,
     // because only the calibration needed the record.
     if (Worker_is_here(&ocular_service.activation.worker) ||

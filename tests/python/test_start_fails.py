@@ -320,3 +320,36 @@ ocular._stop = fails
     )
     assert not os.path.exists(result.answer)
     assert "RuntimeError" in result.err
+
+
+def test_what_an_audit_hook_raises_comes_out(tmp_path):
+    """The program's audit hooks run at each registration of a hook, and a signal handler can
+    run in them. No exception of them is lost."""
+    done = script(
+        tmp_path,
+        """
+import json, ocular, sys
+calls = limit = 0
+def audit(event, _):
+    global calls
+    if event == "sys.monitoring.register_callback":
+        calls += 1
+        if calls == limit:
+            raise KeyError("boom")
+sys.addaudithook(audit)
+def start(at):
+    global calls, limit
+    calls, limit = 0, at
+    try:
+        ocular.start_tracing(perfetto=False, quiet=True)
+    except KeyError:
+        return True
+    finally:
+        made, limit = calls, 0
+        ocular.stop_tracing()
+    return made
+made = start(0)
+print(json.dumps([made > 9, {start(at) for at in range(1, made + 1)} == {True}]))
+""",
+    )
+    assert done.answer == [True, True]
