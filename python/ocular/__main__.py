@@ -114,8 +114,8 @@ def _add_cost(group):
     add(
         "--events",
         metavar="NAMES",
-        help="what is hooked, and ns of one: call 15-45, c_call 150, exception 100-300, "
-        "line 60-100, branch 15-50, opcode 15-35, reference 10-50; or a mode",
+        help="what is hooked, and ns of one: call 15-45, c_call 70, exception 40-130, "
+        "line 20-40, branch 15-50, opcode 15-35, reference 5-10; or a mode",
     )
     add(
         "--native",

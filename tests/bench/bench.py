@@ -52,24 +52,19 @@ def untraced(probe):
 @contextlib.contextmanager
 def floor(probe):
     monitoring = sys.monitoring
-    bits = [
-        bit
-        for bit in (
-            EVENTS.PY_START,
-            EVENTS.PY_RETURN,
-            EVENTS.JUMP,
-            BRANCH,
-            EVENTS.INSTRUCTION,
-        )
-        if probe.events & bit
-    ]
+    bits = [1 << bit for bit in range(32) if probe.events >> bit & 1]
     monitoring.use_tool_id(FLOOR_TOOL, "floor")
     for bit in bits:
         monitoring.register_callback(FLOOR_TOOL, bit, FLOOR.nothing)
-    monitoring.set_local_events(FLOOR_TOOL, probe.code, probe.events)
+    # C_RETURN cannot be set: CPython sends it for each CALL.
+    monitoring.set_events(FLOOR_TOOL, probe.events & EVENTS.RAISE)
+    monitoring.set_local_events(
+        FLOOR_TOOL, probe.code, probe.events & ~EVENTS.RAISE & ~EVENTS.C_RETURN
+    )
     try:
         yield
     finally:
+        monitoring.set_events(FLOOR_TOOL, 0)
         monitoring.set_local_events(FLOOR_TOOL, probe.code, 0)
         for bit in bits:
             monitoring.register_callback(FLOOR_TOOL, bit, None)
@@ -81,6 +76,7 @@ def traced(probe, timeline=False):
     with tempfile.TemporaryDirectory() as folder:
         ocular.start_tracing(
             mode=probe.mode,
+            events=probe.chosen,
             deinstrument_threshold=0,
             perfetto=timeline,
             quiet=True,
@@ -120,12 +116,12 @@ CONFIGURATIONS = {
 
 class Probe:
     """A function to run, the code whose events fire, the kinds of events, and the number of
-    events in each round."""
+    events in each round. `chosen` has Ocular's names of the events, or None for a mode."""
 
-    def __init__(self, name, run, code, events, mode="adaptive"):
+    def __init__(self, name, run, code, events, mode=None, chosen=None, each=2):
         self.name, self.run, self.code, self.events = name, run, code, events
-        self.mode = mode
-        self.each = 2 if mode == "adaptive" else self.count_steps()
+        self.mode, self.chosen = mode, chosen
+        self.each = self.count_steps() if mode == "precise" else each
 
     def count_steps(self):
         with ocular.tracing(
@@ -159,6 +155,28 @@ PROBES = [
         programs.steps.__code__,
         EVENTS.INSTRUCTION,
         mode="precise",
+    ),
+    Probe(
+        "lines",
+        programs.loops,
+        programs.loops.__code__,
+        EVENTS.LINE,
+        chosen=["line"],
+    ),
+    Probe(
+        "C calls (call + return)",
+        programs.c_calls,
+        programs.c_calls.__code__,
+        EVENTS.CALL | EVENTS.C_RETURN,
+        chosen=["c_call"],
+    ),
+    Probe(
+        "exceptions (raise)",
+        programs.exceptions,
+        programs.exceptions.__code__,
+        EVENTS.RAISE,
+        chosen=["exception"],
+        each=1,
     ),
 ]
 

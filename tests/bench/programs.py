@@ -23,6 +23,23 @@ def loops(count):
         count -= 1
 
 
+def c_calls(count):
+    """A round of this program has two events: the call of len() and its return."""
+    while count:
+        count -= 1
+        len("abc")
+
+
+def exceptions(count):
+    """A round of this program has one event, the exception."""
+    while count:
+        count -= 1
+        try:
+            raise ValueError
+        except ValueError:
+            pass
+
+
 def steps(count):
     """A round of this program has about forty instructions, of which only few can be
     specialised."""

@@ -323,8 +323,8 @@ ocular._stop = fails
 
 
 def test_what_an_audit_hook_raises_comes_out(tmp_path):
-    """The program's audit hooks run at each registration of a hook, and a signal handler can
-    run in them. No exception of them is lost."""
+    """The program's audit hooks run at each registration of a hook, and a signal handler
+    can run in them. What they raise comes out of start_tracing()."""
     done = script(
         tmp_path,
         """
