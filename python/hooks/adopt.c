@@ -63,7 +63,7 @@ static enum CodeEnds ends_of(int flags)
                : ENDS_ALL;
 }
 
-// Returns the largest number of lines of a function whose lines are counted.
+// A function's lines are counted only if it has at most this number of lines.
 // Before 3.13.3, an event of a line that is more than 127 lines behind the
 // function's first line takes up to 45 us (gh-127953). Such functions are left
 // out, unless the user wants all hits.
@@ -152,8 +152,9 @@ static void count_armed(struct State *state, const PyCodeObject *code)
     state->armed.units += (uint64_t)Py_SIZE(code);
 }
 
-// Returns the events of accepted code. A function whose lines are left out has
-// no LINE event, because a disabled event of a far line is slow, too.
+// Returns the events of accepted code. A function whose lines are not counted
+// gets no LINE event, because even a disabled LINE event is slow at a line far
+// behind the function's first line.
 static PyObject *events_of(struct State *state, PyCodeObject *code, bool jumps)
 {
     const struct Code *found = Adopt_find(state, (PyObject *)code);
@@ -173,9 +174,9 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
 
-// Returns true if disabled sites of CALL are to be armed, too. If C functions
-// have rows, they count the calls in a window. Code without such calls may call
-// another function than before.
+// Returns true if disabled sites of CALL are to be armed, too. This is so in a
+// window in which the code's calls of C functions are counted. It is also so
+// for code that has called no C function yet, because it may call one later.
 static bool renews_calls(const struct State *state, PyCodeObject *code)
 {
     const struct Code *found =
@@ -278,7 +279,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         if (c_function)
             CCalls_prepare(result);
         if (c_function && !state->counts_c) {
-            // Calls are counted only in windows (c_calls.h).
+            // Calls of C functions are counted only in windows (c_calls.h).
             result->hot.calls_exact = result->hot.exact = false;
             result->spans.arming = ARMED_SLICES;
         }
@@ -335,8 +336,8 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code)
     return true;
 }
 
-// Opens a window in which the calls of C functions are counted. With a budget,
-// slices decide about windows.
+// If there is no budget, opens a window in which the calls of C functions are
+// counted. If there is a budget, slices open the windows.
 static void open_window(struct State *state, struct Code *code)
 {
     struct Counting *counting = &state->engine.counting;
@@ -510,7 +511,7 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
 
 // Each call of Adopt_running_put_off examines this number of threads.
 #define PUT_OFF_THREADS 8
-#define PUT_OFF_FRAMES 64 // number of frames that are examined of each thread
+#define PUT_OFF_FRAMES 64 // Number of frames of each thread that are examined.
 
 static void classify_put_off(struct State *state, const PyThreadState *thread)
 {

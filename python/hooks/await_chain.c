@@ -51,7 +51,8 @@ void AwaitTask_read(struct AwaitTask *read, PyObject *task)
     PyTypeObject *type = task ? c_class(task, TASK) : NULL;
 
     *read = (struct AwaitTask){.coroutine = NULL};
-    // get_name() would make a str and keep it in the program's memory.
+    // The method get_name() is not called, because it would make a str that
+    // stays in the program's memory.
     if (type && type->tp_traverse)
         type->tp_traverse(task, see, &seen);
     if (seen.count < 4 || seen.all[0] != (PyObject *)Py_TYPE(task))
@@ -124,8 +125,8 @@ uint64_t AwaitTask_number(const struct AwaitTask *read)
 
 #if PY_VERSION_HEX >= 0x030E0000
 
-// Byte offset of the stack's end in _PyInterpreterFrame, only for reading
-// ahead. The awaited object is the AWAITED-th object from this end.
+// Byte offset in _PyInterpreterFrame of the end of the value stack, only for
+// prefetching. The awaited object is AWAITED objects before this end.
 #define FRAME_STACK_END 64
 #define TAGS ((uintptr_t)3) // The tag bits of a _PyStackRef.
 #if PY_VERSION_HEX >= 0x030F0000
@@ -284,7 +285,7 @@ struct AwaitFrame AwaitFrame_of(PyObject *object)
     return frame;
 }
 
-// Only the frame says whether such a task has ended.
+// Whether a task of another class has ended is known only from its coroutine.
 void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
                           PyObject *const *names)
 {

@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// struct AwaitTask has what has been read of a task. The references are NULL if
-// the task cannot be read.
+// The values that were read from a task. The references are NULL if the task
+// cannot be read.
 struct AwaitTask {
     PyObject *coroutine;
-    PyObject *name; // a str, or an int if nobody has asked for the name yet
+    PyObject *name; // A str, or an int until the name is used.
     bool in_python; // The task's class is not derived from asyncio's C class.
 };
 
@@ -27,8 +27,8 @@ void AwaitTask_prefetch(const PyObject *task);
 // Reads the coroutine and name of an instance of asyncio's C class Task or of a
 // subclass. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
-// Reads a task of another class in the same way, if its coroutine is one of
-// CPython's own types. `names` are those of struct State.
+// Reads a task of any other class in the same way, if the task's coroutine has
+// one of CPython's own types. `names` are those of struct State.
 void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
                           PyObject *const *names);
 // Returns true if the task has ended. `done` is the text "done", as a Python
@@ -37,9 +37,9 @@ bool AwaitTask_is_done(PyObject *task, PyObject *done);
 // Returns true if asyncio itself has given the task its number.
 bool AwaitTask_is_numbered(const struct AwaitTask *read);
 // Returns the number in the task's name, or 0 if the program has given the task
-// another name. It is also 0 if the class is written in Python, because asyncio
-// numbers such tasks separately. If AwaitTask_is_numbered() is false, the
-// program itself may have given the task a name like asyncio's.
+// another name. Also returns 0 if the class is written in Python, because
+// asyncio numbers such tasks separately. If AwaitTask_is_numbered() is false,
+// the program itself may have given the task a name like asyncio's.
 uint64_t AwaitTask_number(const struct AwaitTask *read);
 
 enum AwaitState { AWAIT_CREATED, AWAIT_SUSPENDED, AWAIT_RUNNING, AWAIT_ENDED };

@@ -189,8 +189,9 @@ static PyObject *resolve(const struct State *state, PyObject *callable)
 }
 
 // Returns the PyMethodDef of a C function, or NULL. All bound methods and
-// descriptors of the function share it. __new__ of all types share one, so it
-// does not count.
+// descriptors of the function share its PyMethodDef. The functions __new__ of
+// all types share a single PyMethodDef, which therefore identifies no function,
+// so this returns NULL for them.
 static const PyMethodDef *definition_of(PyObject *callable)
 {
     PyTypeObject *type = Py_TYPE(callable);
@@ -231,8 +232,9 @@ static PyObject *name_of(const struct State *state, PyObject *callable)
 // --- The stand-ins -----------------------------------------------------------
 
 // Returns a new reference to the key of the callable in state->c_functions, or
-// NULL. A function with a PyMethodDef has its address. Other functions have
-// their name, because the address of an object is used again.
+// NULL. The key of a function with a PyMethodDef is the address of the
+// PyMethodDef. The key of any other function is its name, because CPython
+// reuses the address of a freed object.
 static PyObject *key_of(const struct State *state, PyObject *callable)
 {
     const PyMethodDef *definition = definition_of(callable);
@@ -241,7 +243,7 @@ static PyObject *key_of(const struct State *state, PyObject *callable)
                       : name_of(state, callable);
 }
 
-// Makes a stand-in. Returns it as a borrowed reference, or NULL.
+// Makes a stand-in, and returns a borrowed reference to the stand-in or NULL.
 static PyObject *make(struct State *state, PyObject *key, PyObject *callable)
 {
     PyObject *name = name_of(state, callable), *code = NULL;
@@ -260,8 +262,8 @@ static PyObject *make(struct State *state, PyObject *key, PyObject *callable)
 }
 
 // Returns the address that identifies the callable as long as Ocular traces, or
-// NULL. Only classes of C code that are never freed have one, and functions
-// with a PyMethodDef.
+// NULL. Only functions with a PyMethodDef, and classes of C code that are never
+// freed, have such an address.
 static const void *address_of(PyObject *callable)
 {
     if (PyType_Check(callable))
@@ -350,7 +352,8 @@ void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
     uint64_t begin = Clock_counter();
     const struct Code *code = stand_in(state, callable);
 
-    // The C function does not take the time of a search for its name.
+    // The search for the name takes time that must not count as time of the C
+    // function.
     if (code && !address_of(callable))
         Writer_pay(begin, 0);
     if (code)

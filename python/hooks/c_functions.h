@@ -14,10 +14,10 @@
 int CFunctions_init(struct State *state);
 
 enum CEvent {
-    C_ENDS,     // The call has no hit, and its instruction needs no further
+    C_ENDS,     // No hit was written, and the call instruction needs no further
                 // events in this window.
-    C_GOES_ON,  // Each further call of the instruction is to have an event.
-    C_IS_KNOWN, // The same, and the called function is not new.
+    C_GOES_ON,  // The next calls of the instruction need events, too.
+    C_IS_KNOWN, // Like C_GOES_ON, but the called function is not new.
 };
 
 // Notes that the call instruction at code unit `unit` of `caller` is about to

@@ -30,7 +30,7 @@ bool Call_look(struct Call *call, PyObject *const *args, size_t nargsf)
     call->code = Adopt_find(&ocular_state, args[0]);
     if (!call->code || !PyLong_Check(args[1]))
         return false;
-    // Counting ignores a unit that is too large.
+    // The code that counts the event ignores a code unit that is too large.
     call->unit = Call_unit(args[1]);
     call->trace = OwnTrace_get(&ocular_state, call->ticks);
     if (!call->trace)

@@ -52,9 +52,9 @@ bool Call_resumes(const struct Call *call);
 void Call_begin(struct Call *call);
 // Counts the event. Returns true if the hook is to be disabled at this site.
 bool Call_count(struct Call *call, enum HitKind kind, size_t to);
-// On the fast path, charges the time since the hook began as overhead. On the
-// slow path a hook's cost is calibrated, so nothing is charged. Drops the
-// counting lock.
+// If hooks usually use the fast path, charges the time since the hook began as
+// overhead. If all hooks use the slow path, its cost was calibrated, and
+// Call_end charges nothing. Drops the counting lock.
 void Call_end(struct Call *call);
 // Calls Call_begin, Call_count and Call_end.
 bool Call_count_alone(struct Call *call, enum HitKind kind, size_t to);

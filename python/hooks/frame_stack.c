@@ -6,7 +6,7 @@
 // A frame of CPython, with the lowest and the highest depth that the frame can
 // have.
 struct Place {
-    const char *frame; // NULL if there are no more frames
+    const char *frame; // NULL behind the outermost frame.
     int64_t least;
     int64_t most;
 };
@@ -14,7 +14,7 @@ struct Place {
 struct RunningFrames {
     struct RealStack real;
     struct Place top;
-    struct Place found; // place of the frame that `holds` found last
+    struct Place found; // The frame that the function holds() found last.
 };
 
 static const char *previous_of(const char *frame)

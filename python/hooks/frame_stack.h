@@ -79,8 +79,9 @@ static inline uintptr_t FrameStack_local(uintptr_t frame, int index)
 // Returns true if a local variable of the newest frame's caller has the object.
 bool FrameStack_caller_has(const PyThreadState *state, uintptr_t object);
 
-// Returns the value that a hit stores beside its code unit (Hit_to). A start
-// has the caller's code, an end has the frame, and a jump has `to`, the target.
+// Returns the value that a hit stores beside its code unit (Hit_to). If a call
+// starts, the value is the caller's code object. If a call ends, the value is
+// the frame. For a jump, the value is the target `to`.
 static inline size_t FrameStack_to(const PyThreadState *state,
                                    enum HitKind kind, size_t to)
 {

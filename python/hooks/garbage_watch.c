@@ -58,9 +58,9 @@ static void end(struct Garbage *garbage, PyObject *info)
 }
 
 // Ocular's callback in gc.callbacks. CPython passes "start" or "stop", and a
-// dict with the number of the generation. An exception that is set stays set.
-// While nothing is traced, for example in a child right after a fork, no
-// collection is counted.
+// dict with the number of the generation. The callback does not clear an
+// exception that is set. While nothing is traced, for example in a child right
+// after a fork, no collection is counted.
 static PyObject *on_garbage(PyObject *self, PyObject *const *args,
                             Py_ssize_t count)
 {
@@ -180,7 +180,7 @@ void GarbageWatch_check(struct State *state)
 
     if (!watch->on || remove_ours(watch, true))
         return;
-    // The end of the last collection may have been missed.
+    // The hook may have missed the end of the newest collection.
     forget(&state->engine.garbage);
     // Ocular's callback comes last in the list. A callback at the front would
     // move the other callbacks, and a collection in another thread might then

@@ -15,9 +15,9 @@
 // on.
 #define DROP_REQUEST_BIT 1u
 
-// Returns true if CPython's struct says that the calling thread holds the GIL
-// and that the switch interval is that of sys.getswitchinterval(), because both
-// are known.
+// Checks the layout of CPython's struct by two known values. Returns true if,
+// read by this layout, the calling thread holds the GIL and the switch interval
+// is that of sys.getswitchinterval().
 static bool is_as_expected(struct State *state, const struct Gil *gil)
 {
     if (InterpreterFacts_switch_interval(state) < 0) {

@@ -20,15 +20,15 @@
 #define STEPS_KNOWN 2u // The discovery tool needs no event of this code.
 #define STEPS_RUN 4u   // The code is that of asyncio's Handle._run.
 
-// A timer that seems to be late by more than LATE_MOST_NS was set by another
-// clock.
+// If a timer seems to be late by more than LATE_MOST_NS, its loop uses another
+// clock, and the timer is ignored.
 #define LATE_MOST_NS 3600e9
 
 // If there is a budget, steps may take STEPS_PART of the allowance. The
-// governor allows more steps every one or two seconds. Steps that did not begin
-// are kept for later, at most the steps of STEPS_ROOM_S seconds, and at most
-// STEPS_MOST. If no step is left, steps are switched off for STEPS_OFF_S
-// seconds.
+// governor allows more steps every one or two seconds. If fewer steps begin
+// than are allowed, the rest is allowed later: at most the steps of
+// STEPS_ROOM_S seconds, and at most STEPS_MOST. When all allowed steps are used
+// up, the hooks of steps are switched off for STEPS_OFF_S seconds.
 #define STEPS_PART 0.2
 #define STEPS_ROOM_S 10.0
 #define STEPS_MOST 20000
@@ -103,8 +103,8 @@ static void begin(PyObject *code, unsigned steps)
 
     if (TscGuard_has_tripped() || (!loop && !(loop = own_loop(ticks))))
         return;
-    // If the recursion depth is not larger, the loop's last step has ended
-    // unseen.
+    // If a step is noted as running, but the recursion depth is not larger than
+    // the step's depth, the step has ended without an event.
     if (EventLoop_began(loop) && depth > loop->depth)
         return;
     loop->handle = 0;
@@ -126,8 +126,8 @@ static void note_stall(const struct EventLoop *loop, uint64_t ended,
                        uint64_t length)
 {
     struct Engine *engine = &ocular_state.engine;
-    // The counter of ticks may restart after suspension, so `at_s` is of
-    // another clock.
+    // `at_s` is a time of CLOCK_MONOTONIC, because the counter of ticks may
+    // restart when the machine was suspended.
     struct Stall stall = {.began = ended - length,
                           .ended = ended,
                           .at_s = Now_s(CLOCK_MONOTONIC) -
@@ -232,8 +232,9 @@ PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
     return Py_None;
 }
 
-// Allows the steps for which `s` seconds pay. Tracing may take `rate` CPU
-// seconds per second. The cost of a step is that of costs.c.
+// Allows as many steps as the budget of `s` seconds is enough for, if tracing
+// may take `rate` CPU seconds per second. The cost of a step is computed as in
+// costs.c.
 static void allow(struct State *state, double rate, double s)
 {
     const struct Engine *engine = &state->engine;
@@ -254,7 +255,8 @@ void LoopSteps_start(struct State *state)
     state->step_code_count = 0;
     state->steps_s = Now_s(CLOCK_MONOTONIC);
     state->steps_left = 0;
-    // A loop with many steps uses a whole core.
+    // The budget is that of a whole core, because a loop with many steps uses
+    // one.
     if (!isnan(budget))
         allow(state, budget, STEPS_ROOM_S);
 }
@@ -353,7 +355,8 @@ bool LoopSteps_adopt(PyObject *object, bool done)
     unsigned kind = STEPS;
 
     if (!steps || EventLoops_are_off(&ocular_state.engine.loops))
-        // The code is not classified yet, or there were too many steps.
+        // The code is not classified yet, or the hooks of steps are switched
+        // off because there were too many steps.
         return false;
     if (!*steps) {
         if (is_handle_run(code))

@@ -19,10 +19,11 @@ bool LoopSteps_adopt(PyObject *code, bool done);
 // Allows the steps of a session, and frees what LoopSteps_adopt has stored.
 void LoopSteps_start(struct State *state);
 void LoopSteps_stop(struct State *state);
-// Allows more steps, at most once a second, and switches steps on again some
-// time after there were too many. The governor calls this function at each full
-// hold of the GIL, at the time `now_s` of CLOCK_MONOTONIC. With a budget,
-// tracing may take `rate` CPU seconds per second.
+// Allows more steps, at most once a second. If the hooks of steps were switched
+// off because there were too many steps, switches them on again after some
+// time. The governor calls this function at each full hold of the GIL, at the
+// time `now_s` of CLOCK_MONOTONIC. If there is a budget, tracing may take
+// `rate` CPU seconds per second.
 void LoopSteps_renew(struct State *state, double now_s, double rate);
 // Ends the running step if `code` has begun it and an exception leaves `code`.
 void LoopSteps_unwind(PyObject *code);

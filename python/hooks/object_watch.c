@@ -13,12 +13,13 @@
 // Seconds from the first step to the second. Each further step comes after
 // twice the time, until PERIOD_S.
 #define FIRST_S 0.02
-// A longer wait for the GIL is long: a thread leaves it after 5 ms, but not in
-// C.
+// A wait for the GIL is called late if it takes longer than LATE_S. A thread
+// releases the GIL after 5 ms, unless it runs C code.
 #define LATE_S 6e-3
-// A window ends early if its objects are this many times as many as planned.
+// A window ends early if it has TOO_MANY times the planned number of births and
+// deaths.
 #define TOO_MANY 4.0
-#define MOST_STEPS 8 // Steps until the time between steps is longest.
+#define MOST_STEPS 8 // After these steps, the time between steps stays.
 
 static struct ObjectBoard *board_of(const struct State *state)
 {
@@ -35,7 +36,7 @@ static const char *const TAKEN =
 
 #define REMOVED 2  // PyRefTracer_TRACKER_REMOVED, from 3.15 on.
 #define PROBES 250 // Objects that are made to measure the cost of an event.
-#define COLD 1.5   // Factor for the cost with the caches of a program.
+#define COLD 1.5   // Factor for the cost, because programs use the caches, too.
 
 // --- Names -------------------------------------------------------------------
 
@@ -148,12 +149,14 @@ __attribute__((noinline)) static void check(struct Objects *objects)
 __attribute__((noinline)) static int note_other(struct Objects *objects,
                                                 int event)
 {
-    // Another tool takes the place of the tracer, so the window is lost.
+    // Another tool has replaced Ocular's tracer, so the counts of the window
+    // are lost.
     if (event == REMOVED && objects && !ocular_state.watch.sets) {
         objects->phase = OBJECTS_CLOSED;
         objects->collecting = false;
     }
-    // Another tool has restored the tracer that it had found.
+    // Another tool has set Ocular's tracer again, because it had found this
+    // tracer before.
     if (event != REMOVED && has_tracer())
         set_tracer(false);
     return 0;
@@ -171,7 +174,8 @@ static inline const void *running_code(const PyThreadState *state)
 }
 
 // CPython calls the tracer with a new object, or with an object that dies. An
-// exception may be set. Other interpreters can have a GIL of their own.
+// exception may be set. The call can also come from another interpreter, which
+// may have its own GIL.
 static int trace(PyObject *object, PyRefTracerEvent event, void *data)
 {
     const PyThreadState *state =
@@ -233,7 +237,7 @@ static uint64_t time_probes(const struct Clock *clock)
     return least;
 }
 
-// Returns the seconds that an event takes.
+// Returns the seconds that the tracer takes for one birth or death.
 static double measure(struct State *state)
 {
     struct Objects *objects = state->watch.objects;
@@ -265,7 +269,7 @@ static void begin(struct State *state)
     Objects_fold(watch->objects, &now);
 }
 
-// Ends the window if it is open. The tracer stays.
+// Ends the window if it is open, but does not remove the tracer.
 static void end(struct Objects *objects)
 {
     struct ObjectsTime now = time_now();
@@ -292,7 +296,7 @@ static void open_window(struct ObjectWatch *watch, double rate, double period_s)
         set_tracer(true);
 }
 
-// Adds the window to the sums, and fills the next table.
+// Adds the counts of the window to the sums, and fills the next table.
 static void fold(struct State *state)
 {
     struct ObjectWatch *watch = &state->watch;

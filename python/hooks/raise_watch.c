@@ -14,9 +14,9 @@
 
 // --- Types -------------------------------------------------------------------
 
-// Returns the place that has the address of a type as long as the type lives.
-// Static types live for ever, and their place is *lasting. Returns NULL if
-// memory is out.
+// Returns a pointer to a word that has the address of a type as long as the
+// type exists. The word is in a weak reference. A static type is never freed,
+// and `*lasting` is its word. Returns NULL if memory is out.
 static const void *const *place_of(PyTypeObject *type, const void **lasting)
 {
     PyObject *reference;
@@ -124,7 +124,8 @@ static struct ExceptionKind *add_kind(struct Exceptions *exceptions,
                                       uint64_t ticks)
 {
     const void *lasting = NULL, *const *place = place_of(type, &lasting);
-    // One byte more, so that exceptions.c cuts the name between characters.
+    // The name may be one byte too long, because exceptions.c then cuts the
+    // name, between two characters.
     char name[EXCEPTION_TYPE_SIZE + 1];
     struct ExceptionKind *kind;
 
@@ -203,7 +204,8 @@ static bool flow_begins(const PyTracebackObject *trace, const PyObject *code)
     return (PyObject *)newest == code;
 }
 
-// Also counts the exception for the C function that has raised it.
+// If a C function has raised the exception, counts the exception for this C
+// function, too.
 static void count_in_c(const struct Code *code, PyObject *offset)
 {
     struct CPair *pair = PyLong_Check(offset)

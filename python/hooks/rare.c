@@ -84,8 +84,8 @@ PyObject *Rare_throw(PyObject *self, PyObject *const *args, size_t nargsf,
     return unless_dark(code);
 }
 
-// Charges a hook that has written no hit. CPython needs as long to call it as
-// for a hook that writes one.
+// Charges the cost of a hook that has written no hit. CPython's call of the
+// hook costs the same as the call of a hook that writes a hit.
 static void pay_call(struct Call *call)
 {
     const int64_t *cost = ocular_state.engine.traces.cost;
@@ -103,7 +103,8 @@ static PyObject *note_call(struct Code *code, PyObject *const *args,
     if (ocular_state.sees_c && PyLong_Check(args[1]))
         event = CFunctions_begin(&ocular_state, code,
                                  (uint32_t)Call_unit(args[1]), args[2]);
-    // All hits are counted. A call of a Python function writes none.
+    // At threshold 0 all calls of C functions write hits, but the call of a
+    // Python function writes none here.
     if (ocular_state.counts_c) {
         if (event == C_ENDS)
             pay_call(call);

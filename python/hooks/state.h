@@ -89,7 +89,8 @@ struct OtherCode {
     uint8_t steps; // see Extra_steps
 };
 
-#define STEP_CODES 32 // Most code whose steps can be switched on again.
+// Largest number of code objects whose step hooks can be switched on again.
+#define STEP_CODES 32
 // Number of classes of asyncio's handles that loop_steps.c remembers.
 #define HANDLE_TYPES 4
 
@@ -105,8 +106,8 @@ struct GarbageWatch {
     PyObject *callback;   // Ocular's entry in gc.callbacks.
     PyObject *callbacks;  // The list gc.callbacks, or NULL if it is no list.
     PyObject *generation; // The text "generation".
-    bool on;              // True while `callback` belongs into the list.
-    struct WalkMark mark; // The collection that runs, for walks over frames.
+    bool on;              // True while `callback` is to be in the list.
+    struct WalkMark mark; // The running collection, for walks over frames.
 };
 
 // Types with which raise_watch.c recognises control flow.
@@ -129,10 +130,10 @@ struct SeenFunction {
 struct ObjectWatch {
     struct Objects *objects;               // The counts, or NULL.
     const PyInterpreterState *interpreter; // Its objects are counted.
-    bool sets;     // Ocular itself sets or removes the tracer now.
-    bool collects; // Objects of collections are counted.
+    bool sets;     // True while Ocular itself sets or removes the tracer.
+    bool collects; // True if deaths in garbage collections are counted.
     // Only the governor's thread uses the next members.
-    bool taken;                // Another tool has the place of the tracer.
+    bool taken;                // Another tool has set a tracer.
     bool open;                 // A window may be open.
     bool late;                 // The newest wait for the GIL was long.
     struct Objects *fresh;     // Memory for the counts, or NULL.
@@ -202,7 +203,7 @@ struct State {
     struct Gil gil; // The sampler reads this struct without the GIL.
 
     PyObject *c_functions; // See c_functions.c; NULL before the first one.
-    PyObject *c_file;      // The file name of code that stands for C.
+    PyObject *c_file;      // The file name of stand-ins for C functions.
     // The newest functions in c_functions, by a hash of the address.
     struct SeenFunction c_seen[SEEN_FUNCTIONS];
     struct RaiseWatch raises;
@@ -226,8 +227,9 @@ struct State {
     // These objects are arguments of calls of sys.monitoring. local_events has
     // the tracer's event bits for accepted code.
     PyObject *tracer_id, *call_event;
-    // The first index is 0 without jumps, branches and lines, 1 without lines.
-    PyObject *local_events[3][2]; // [jumps, branches and lines][calls]
+    // The first index is 0 without jumps, branches and lines, 1 without lines,
+    // and 2 with all of them. The second index is 1 with calls.
+    PyObject *local_events[3][2];
     PyObject *no_events;
     unsigned chosen;         // Bits of enum Chosen.
     bool can_darken;         // True if code can go dark.

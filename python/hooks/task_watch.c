@@ -39,7 +39,8 @@ struct TaskWatch {
     // steps since the walk before were counted.
     uint64_t switches;
     bool gap;
-    bool missed; // True if places have lost tasks since the last walk.
+    bool missed; // True if the table has lost tasks with a place since the last
+                 // walk.
     PyObject *creators[CREATOR_COUNT]; // Code with our events, or NULL.
     struct TaskLines places;
     counter_t place_steps[TASK_PLACES];
@@ -61,8 +62,9 @@ static uint64_t check_of(const PyObject *task, const struct AwaitTask *read)
     return check | 1;
 }
 
-// Returns 0 if the entry's task lives, as far as walks show, and otherwise how
-// well a new task may replace the entry.
+// Returns 0 if the newest walks have found the entry's task. Otherwise the
+// result is larger the longer the task was not seen, and a new task replaces
+// the entry with the largest result.
 static unsigned idle_of(const struct TaskWatch *watch,
                         const struct KnownTask *known)
 {
@@ -70,7 +72,8 @@ static unsigned idle_of(const struct TaskWatch *watch,
 
     if (!known->check)
         return UINT_MAX;
-    // The walk that runs now may not have reached the task yet.
+    // A task that the walk before this one has found is alive, because the
+    // present walk may not have reached it yet.
     return known->walked && turns < 2 ? 0 : turns + 1;
 }
 
@@ -153,11 +156,12 @@ static bool runs_handle(const PyCodeObject *code)
            0;
 }
 
-// Returns the frame that creates a task: the innermost one of the program's own
-// code in the callback that runs. asyncio's frames around it are passed over.
-// If only a library's code is between asyncio's frames, returns the library's
-// innermost frame. If only asyncio's code runs, returns its outermost frame,
-// such as that of a server that creates a task for each connection.
+// Returns the frame that creates a task: the innermost frame of the program's
+// own code in the running callback. asyncio's frames inside and outside of it
+// are skipped. If there is only a library's code between asyncio's frames,
+// returns the library's innermost frame. If only asyncio's code runs, returns
+// its outermost frame, such as that of a server that creates a task for each
+// connection.
 static const char *creator_frame(const struct State *state)
 {
     const char *frame = (const char *)FrameStack_newest(THREAD_STATE_CALL());
@@ -223,8 +227,9 @@ static void read_task(const struct State *state, struct AwaitTask *read,
         AwaitTask_read_other(read, task, state->task_names);
 }
 
-// A function of asyncio that has called another one notes the same place again.
-// An earlier task may have had the same `check`, if its name was the program's.
+// If one of asyncio's functions has called another one, both note the same
+// place. If the program gives names to tasks, a freed task may have had the
+// same `check` as the new task.
 static void note_creation(struct State *state, const PyObject *task,
                           const struct AwaitTask *read)
 {
@@ -433,7 +438,7 @@ void TaskWatch_renew(struct State *state, bool walks)
         uint64_t switches = Counter_get(&state->engine.loops.switches);
 
         watch->gap = !watch->active || switches != watch->switches;
-        // Tasks that exist when the watch begins never have a place.
+        // Tasks that existed before the watch began never have a place.
         watch->missed |= watch->gap && watch->turn;
         watch->switches = switches;
         watch->turn++;

@@ -19,7 +19,7 @@
 // seen for long.
 struct KnownTask {
     uint64_t check; // Identifies the task; 0 if the entry is free.
-    uint32_t steps; // Number of steps since this entry exists.
+    uint32_t steps; // Number of the task's steps since this entry was made.
     // Id of the coroutine function of the task's group, or 0. A walk sets
     // `group` if the outermost coroutine is a library's.
     uint32_t group;
@@ -28,8 +28,8 @@ struct KnownTask {
     bool walked;    // True if a walk has found the task.
 };
 
-// Finds the task's entry, or makes one. `read` is what has been read of `task`.
-// Returns NULL if nobody asks for tasks.
+// Finds the task's entry, or makes one. `read` has the values that were read
+// from `task`. Returns NULL if nobody asks for tasks.
 struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
                                  const struct AwaitTask *read);
 // Returns the entry of a task that a walk has found, or NULL.
@@ -39,11 +39,12 @@ struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
 // while the caller holds the GIL.
 const struct TaskLine *TaskWatch_place(const struct State *state,
                                        const struct KnownTask *known);
-// Returns the number of steps that tasks of a group have made, or of the tasks
-// that were created at a place. Returns UINT64_MAX if steps are not counted.
+// Returns the number of steps that the tasks of a group, or the tasks that were
+// created at a place, have made. Returns UINT64_MAX if steps are not counted.
 uint64_t TaskWatch_steps(const struct State *state,
                          const struct TaskLine *group);
-// Returns true if places may have lost tasks since the last call.
+// Returns true if the table may have lost tasks with a place since the last
+// call.
 bool TaskWatch_missed(struct State *state);
 // Returns the code by which a task is grouped. `codes` are the functions of its
 // await chain, from the outermost one.
@@ -55,9 +56,9 @@ bool TaskWatch_returned(struct State *state, PyObject *result);
 // Counts a step of the task that this handle runs, or of the current task if
 // `handle` is NULL.
 void TaskWatch_step(struct State *state, PyObject *handle);
-// Begins or ends the watch, by what viewers ask for. The governor calls this
-// function at each of its holds of the GIL. `walks` is true at the beginning of
-// a walk.
+// Begins the watch if viewers ask for tasks, and otherwise ends it. The
+// governor calls this function at each of its holds of the GIL. `walks` is true
+// at the beginning of a walk.
 void TaskWatch_renew(struct State *state, bool walks);
 // Sets or clears the events at returns of the functions that create tasks.
 void TaskWatch_set(struct State *state, bool on);

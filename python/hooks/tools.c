@@ -290,7 +290,7 @@ void Tools_watch(struct State *state)
         enum Holder found =
             id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
 
-        if (found == HOLDER_UNKNOWN) // the result of an earlier call stays
+        if (found == HOLDER_UNKNOWN) // `held` stays unchanged.
             continue;
         state->held[tool] = found == HOLDER_WE;
         if (id_of(state, tool) && !state->held[tool])
@@ -600,9 +600,10 @@ static void set_steps(struct State *state, PyObject *reference, bool on)
     PyErr_Clear();
 }
 
-// CPython sets an event again at a disabled place only if the event was off for
-// this code. So the discovery tool's events are off for a moment, in which no
-// Python code runs. The program notices no change.
+// CPython enables a disabled event of a code object again only if the event was
+// off for this code object. So Tools_renew_steps switches the discovery tool's
+// events off and on. The program notices nothing, because no Python code runs
+// meanwhile.
 int Tools_renew_steps(struct State *state)
 {
     unsigned i;

@@ -12,8 +12,9 @@ static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
 }
 
 // If the newest hit came from another thread, writes a hit that names this
-// thread. This thread has waited for the GIL, so the kernel is not asked who
-// had the CPU. Returns false if the event must be counted at once.
+// thread. The kernel is not asked whether another program had the CPU
+// meanwhile, because this thread has waited for the GIL. Returns false if the
+// event must be counted at once.
 static bool turn(struct HitRing *ring)
 {
     const PyThreadState *state = ThreadState_fast();

@@ -18,10 +18,10 @@ struct FinalTimeline {
     // owned reference to the exception that ended the writing, or NULL
     PyObject *interruption;
     double seconds; // Seconds that the writing may take (0 = no limit).
-    // path of the recording that is kept if there is no output, or ""
+    // Path of the recording that remains if no output is written, or "".
     char recording[PATH_MAX];
     PyObject *progress; // Borrowed callable progress(done, bytes), or NULL.
-    // the writing thread's state while that thread does not hold the GIL
+    // State of the writing thread while this thread does not hold the GIL.
     PyThreadState *thread;
 };
 

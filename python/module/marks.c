@@ -6,7 +6,7 @@
 #include "python/service/service.h"
 #include "tracer/timeline/mark.h"
 
-// Largest number of a span. The next span has number 1.
+// Largest number of a span. The span after it gets number 1.
 #define NUMBERS ((1u << 28) - 1)
 
 static bool has_timeline(void)

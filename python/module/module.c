@@ -44,9 +44,9 @@ static struct State *settled(void)
     return &ocular_state;
 }
 
-// Settles the threads or the session as settled() does. If this process is a
-// forked child whose session is planned, also starts the session now, because
-// the calling function needs data. Returns the state.
+// Does the same as settled(). If this process is a forked child whose session
+// would start later, also starts the session now, because the calling function
+// needs data. Returns the state.
 static struct State *looked_at(void)
 {
     struct State *state = settled();
