@@ -111,7 +111,7 @@ _GRACE_S = 5  # Seconds in which a viewer may reconnect to the same trace.
 _kept = _ocular.kept()
 # The settings of the program's newest trace.
 _kept.setdefault("running", _settings.Settings())
-_kept.setdefault("serving", None)  # settings of traces for viewers, after serve()
+_kept.setdefault("serving", None)  # Settings of traces for viewers, set by serve().
 _kept.setdefault("warned of the JIT", False)
 
 
@@ -152,11 +152,11 @@ def start_tracing(
                             traced; exclude wins.
     serve                   answer ocular-top on a Unix socket. Always true
                             after serve() was called.
-    overhead_budget         share of CPU time that tracing may cost, of the time
-                            that the program uses, which counts as at least a
-                            fifth of one core. None: 0.01 if the trace is
-                            served, otherwise no limit. Within a budget the
-                            threshold counts hits per second, and adapts. A
+    overhead_budget         share of the program's CPU time that tracing may
+                            cost. A program that uses less than a fifth of one
+                            core counts as using a fifth. None: 0.01 if the
+                            trace is served, otherwise no limit. With a budget
+                            the threshold counts hits per second, and adapts. A
                             budget cannot be combined with a threshold of 0 or
                             with precise mode.
     output                  the timeline's file. The format is JSON or, if the
@@ -182,9 +182,9 @@ def start_tracing(
                             the events beyond the limit, 6 to 9 bytes each,
                             until a twentieth of the file system, or 1 GiB, is
                             left, up to 2 100 million events. False: forget
-                            these events. None is the same as False, but with a
-                            threshold of 0, at which no event is lost, it is the
-                            directory of the output.
+                            these events. None: the directory of the output if the
+                            threshold is 0, so that no event is lost, otherwise
+                            the same as False.
     output_seconds          seconds that writing the output may take when the
                             interpreter exits; None: no limit. If writing would
                             take longer, or the disk is full, the recording
@@ -198,9 +198,9 @@ def start_tracing(
                             in the names; True: 8. Children are traced if this
                             process is served. Only a viewer can have the
                             timeline of another child written.
-    timeline_instructions   in precise mode: write a slice for each instruction
-                            that runs, within its call's slice. An instruction
-                            takes 16 bytes of memory and some 200 of JSON.
+    timeline_instructions   in precise mode: the slice of a call contains a slice
+                            for each instruction that runs. An instruction takes
+                            16 bytes of memory and some 200 of JSON.
     stall_ms                milliseconds; a step of an event loop that takes at
                             least as long is a stall and goes into the log.
     events                  what is hooked: names of events and of modes, as a
@@ -212,9 +212,9 @@ def start_tracing(
                             precise mode. "reference": births and deaths of
                             objects. None: the events of the mode: "adaptive"
                             is call, exception and branch, "precise" is call,
-                            exception and opcode. A mode that is given adds its
-                            events.
-    native                  samples also have the C functions that run below a
+                            exception and opcode. If `mode` is given, too, its
+                            events are added to the list.
+    native                  samples also show which C functions run below a
                             Python function, with those of extensions and other
                             libraries. Flame graphs and files of stacks show
                             them. Ocular must be built with elfutils.
@@ -300,8 +300,8 @@ def stop_tracing():
     """Stop tracing, write the timeline and print the report on stderr.
 
     Returns the final snapshot (a dict, see snapshot()), or None if nothing was traced.
-    The interpreter's exit calls this function, too. After serve() the process goes on
-    to serve idly.
+    The interpreter's exit calls this function, too. After serve() viewers can still
+    connect, and then a new trace begins.
 
     If writing takes more than a second, its progress is shown on stderr. If a signal
     handler raises an exception (Ctrl-C), writing ends and no timeline is left. The
@@ -456,7 +456,7 @@ def _end():
     try:
         _stop(_kept["running"].output_seconds or 0)
     except KeyboardInterrupt:
-        pass  # this error ended the writing, and _stop() has reported it
+        pass  # The Ctrl-C has ended the writing, and _stop() has reported it.
     except MemoryError:
         _say("ocular: memory is out: no report\n")
     finally:

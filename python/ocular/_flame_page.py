@@ -8,11 +8,11 @@ import os
 
 from ocular import _stacks
 
-LISTED = 100  # number of functions in the table that the page shows without JavaScript
+LISTED = 100  # Number of functions in the table that the page shows without JavaScript.
 # Sizes in the picture, in pixels.
 WIDTH, MARGIN, HEAD, ROW = 1200, 10, 64, 18
 LETTER = 6.7  # Width of a wide letter in pixels.
-LEAST = 1  # width in pixels of the narrowest frame that is drawn
+LEAST = 1  # Width in pixels of the narrowest frame that is drawn.
 
 
 # Replaces characters that would end a text in HTML, XML or JSON, and characters that XML

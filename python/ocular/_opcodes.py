@@ -9,8 +9,8 @@ import dis
 import opcode
 import sys
 
-# CPython also replaces these opcodes by variants, but the variants work for values of all
-# types.
+# CPython also replaces these opcodes by other forms. These forms are not specialised for
+# types of values, so they do not count as specialised.
 NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 

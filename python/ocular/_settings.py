@@ -123,9 +123,9 @@ def _seconds(value):
 
 
 def _events(value, mode):
-    """Returns the mode, and the chosen events as a tuple in the order of EVENTS. A mode
-    that is not None adds its events. Only precise mode has the event "opcode", which shows
-    all that "branch" shows."""
+    """Returns the mode, and the chosen events as a tuple in the order of EVENTS. If `mode`
+    is not None, its events are among them. Only precise mode has the event "opcode", which
+    shows all that "branch" shows."""
     if value is None:
         mode = mode or "adaptive"
         return mode, MODES[mode]

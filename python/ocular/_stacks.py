@@ -7,8 +7,8 @@ CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
 # Largest sum of samples, because a browser represents whole numbers exactly up to here.
 MOST = 1 << 53
 ALL, NAMELESS = "all", "<no name>"
-SHOWN = 60  # number of characters that are shown of a bad line
-WAIT = ";(waiting"  # Begins the label of a wait in the files of Ocular.
+SHOWN = 60  # Number of characters of a bad line that an error message shows.
+WAIT = ";(waiting"  # In Ocular's files the label of a wait begins with this text.
 
 
 class BadStacks(ValueError):
@@ -182,9 +182,9 @@ def read(lines):
 
 
 def read_times(lines):
-    """Returns the Flame of the CPU time, and the Flame of the wall time. Without a stack of
-    a wait, the second one is None. Keeps no lines, because a file may be much larger than
-    its tree."""
+    """Returns the Flame of the CPU time, and the Flame of the wall time. The Flame of the
+    wall time is None if no stack is that of a wait. Keeps no lines, because a file may be
+    much larger than its tree."""
     ran, wall, waits = _Tree(), _Tree(), False
     for stack, number in _parsed(lines):
         wall.add(stack, number)

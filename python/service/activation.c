@@ -133,7 +133,7 @@ static void count(void *context, unsigned viewers)
 
     pthread_mutex_lock(&activation->mutex);
     activation->viewers = viewers;
-    activation->leaving &= !viewers; // the grace period begins again
+    activation->leaving &= !viewers; // A viewer ends the grace period.
     ring(activation);
     pthread_mutex_unlock(&activation->mutex);
 }

@@ -36,7 +36,7 @@ struct Activation {
     pthread_cond_t wake;   // Signalled if there may be work for the thread.
     pthread_cond_t rests;  // Broadcast at the moment `busy` becomes false.
     unsigned viewers;
-    unsigned held; // calls of Activation_hold, less calls of Activation_let_go
+    unsigned held; // Calls of Activation_hold that were not let go yet.
     bool stop;
     bool busy;   // True while the thread starts or stops a session.
     bool traced; // True while a session runs, whoever started the session.

@@ -14,7 +14,7 @@
 
 struct ChildStarter {
     PyObject *start; // The package's function that starts the session.
-    // function that frees the parent's session first (Fork_settle)
+    // Fork_settle, which frees the parent's session before the start.
     void (*settle)(void);
     bool pending; // True while the session is planned and has not started.
     // true if the child serves idly, as the parent did (activation.h)

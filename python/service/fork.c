@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#define DETACHED_S 2 // most seconds for which a fork waits
+#define DETACHED_S 2 // A fork waits at most this number of seconds.
 #define POLL_NS 1000000L
 // Time in ns after which a child frees the parent's session.
 #define LINGER_NS 100000000u

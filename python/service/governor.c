@@ -28,14 +28,17 @@
 #include <string.h>
 #include <time.h>
 
-// A hold ends after HOLD_S seconds, or later if functions are armed. Before a
-// hold the governor waits for the GIL up to 5 ms (the switch interval), or
-// longer if many threads wait.
+// A hold is the time for which the governor has the GIL. A hold ends after
+// HOLD_S seconds, or later if functions are armed. Before a hold the governor
+// waits for the GIL up to 5 ms (the switch interval), or longer if many threads
+// wait.
 #define HOLD_S 100e-6
-// Fraction of the hooks' time for the ends of calls that are seen only because
-// calls of an own function of the program are still in flight after a slice.
+// After a slice, hooks at the ends of the program's own functions stay while
+// calls of the slice are in flight. They may take this fraction of the hooks'
+// time.
 #define ENDS_PART 0.2
-// Fraction of the allowance for births and deaths of objects, also in debt.
+// Counting births and deaths of objects may take OBJECTS_PART of the allowed
+// cost, or OBJECTS_DEBT_PART while the budget is overdrawn.
 #define OBJECTS_PART 0.3
 #define OBJECTS_DEBT_PART 0.05
 #define STACK_BYTES (512u << 10) // This size is enough for Python code.
@@ -50,7 +53,7 @@ struct Governor {
     // A viewer waits for operand text or for a function to be armed.
     bool woken;
     double wake_next_s; // Time of CLOCK_MONOTONIC for Control_may_wake.
-    // only the governor's thread uses this field and the next ones
+    // Only the governor's thread uses this field and the fields after it.
     struct Control control;
     struct OperandWriter operands;
     struct Hottest hottest; // the newest ranking
@@ -59,7 +62,7 @@ struct Governor {
     struct MissedSignals missed;
     struct PreemptionRate preemption;
     struct TaskWalk walk;
-    double due_s; // CLOCK_MONOTONIC of the next decision.
+    double due_s; // Time of CLOCK_MONOTONIC of the next decision.
     bool held;    // True if there was a budget at the newest hold.
     // true if other programs often took the CPU before the newest full hold
     bool preempted;
@@ -294,7 +297,7 @@ static double govern(struct Governor *governor, bool woken)
                 RearmExecutor_pause(&governor->executor, now_s));
 }
 
-// Reads a slice of the program's tasks, in a hold of its own.
+// Takes the GIL, and reads some of the program's tasks (one slice of a walk).
 static void read_tasks(struct Governor *governor)
 {
     const struct Worker *worker = &governor->state->engine.session->governor;
@@ -310,7 +313,7 @@ static void read_tasks(struct Governor *governor)
                        governor->control.overdrawn);
 }
 
-// Returns the seconds per second that objects may take.
+// Returns the seconds of CPU time per second that counting objects may take.
 static double objects_rate(const struct Control *control)
 {
     if (!control->held)
@@ -319,7 +322,7 @@ static double objects_rate(const struct Control *control)
            control->rate;
 }
 
-// Ends a window of objects and begins the next one, in a hold of its own.
+// Takes the GIL, ends a window of objects and begins the next one.
 static void count_objects(struct Governor *governor)
 {
     struct State *state = governor->state;

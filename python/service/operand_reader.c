@@ -12,7 +12,7 @@
 #define CHARS_MOST 40 // Most characters of a string constant.
 #define ITEMS_MOST 8  // Number of items that are shown of a tuple.
 #define DEPTH_MOST 3  // Number of levels that are shown of nested tuples.
-#define AT_LEAST 32   // Operands read in one call even after the deadline.
+#define AT_LEAST 32   // Operands that a call reads at least.
 
 struct Writer {
     char text[TEXT_MOST + 8];
@@ -26,7 +26,7 @@ static void put(struct Writer *writer, const char *text, size_t size)
         return;
     if (writer->used + size > TEXT_MOST) {
         writer->cut = true;
-        text = "\xe2\x80\xa6"; // one character, an ellipsis
+        text = "\xe2\x80\xa6"; // An ellipsis in UTF-8.
         size = 3;
     }
     memcpy(writer->text + writer->used, text, size);

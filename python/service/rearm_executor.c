@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-// In a slice a function may have at least SLICE_HITS times the threshold in
-// hits. A hot function may have as many hits in one of ASKED slices. In the
-// other slices a hot function may have HOT_HITS hits, which are enough to
-// measure the mean time of a call.
+// The number of hits that a function may have in a slice is at least SLICE_HITS
+// times the threshold. A hot function may have this number only in one of ASKED
+// slices. In the other slices a hot function may have HOT_HITS hits, which are
+// enough to measure the mean time of a call.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
-#define HOT_JUMPS 8   // Hottest functions whose jumps are armed.
+#define HOT_JUMPS 8   // Number of functions whose jumps are armed.
 #define LOOKED_S 30.0 // Seconds for which jumps stay armed after a request.
 #define LEAST_S 2e-3  // Least seconds between two holds.
 #define READ_S 0.05   // Seconds between two readings of the slice's cost.
@@ -72,7 +72,7 @@ static void rearm_with_callees(struct RearmExecutor *executor,
     Counting_set_between(&state->engine.counting, false);
     Counting_begin(&state->engine.counting);
     Code_set_between(code, false);
-    // The function stays armed until functions are chosen again.
+    // The function stays armed until the next choice of functions.
     Spans_set_arming(code, ARMED_NEW);
     Counting_end(&state->engine.counting);
     for (uint32_t i = 0; i < code->links.callee_count; i++) {
@@ -90,7 +90,7 @@ static void rearm_requested(struct RearmExecutor *executor,
     struct Code *code =
         Registry_by_id(executor->state->engine.registry, request->id);
 
-    if (!code || code->who.c_function) // It has no hooks of its own.
+    if (!code || code->who.c_function) // A C function has no hooks.
         return;
     if (!request->jumps && !code->hot.exact)
         rearm_with_callees(executor, code);
@@ -161,7 +161,7 @@ static void choose(struct RearmExecutor *executor, bool sliced)
         .sliced = sliced,
     };
 
-    if (sliced) // settle() notes these functions again
+    if (sliced) // settle() fills `own` again.
         executor->own_count = executor->own_armed = 0;
     // If memory is out, the choice lacks some functions.
     Choice_make(&executor->choice, &reading);

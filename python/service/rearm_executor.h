@@ -20,7 +20,7 @@ struct RearmExecutor {
     const struct Hottest *hottest;
     struct Slices slices;
     struct Choice choice;
-    double call_s; // Seconds that the hooks and the counting of a call take.
+    double call_s; // Seconds that the hooks of one call, and counting it, take.
     uint64_t hits; // Hits that a function may have in the newest slice.
     unsigned hot;  // Number of hot functions in the newest slice.
     bool begun;    // True after RearmExecutor_begin.

@@ -22,7 +22,7 @@
 
 #define STACK_BYTES (256u << 10)
 #define PAUSE_MS 10
-#define PATIENCE_S 3.0 // longer than the governor's longest sleep
+#define PATIENCE_S 3.0 // Longer than the governor's longest sleep.
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
 
 // `ender` is the thread that ends the session. It is global, because a signal

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // See task_cursor.h. In the sets of CPython 3.12 and 3.13, a walk goes through
-// a set's table by the index. If the table gets another size, the cursor has
-// lost its place. If the table gets another place or a task another entry, the
-// walk may return a few tasks twice or not at all.
+// a set's table by the index. If the size of the table changes, the cursor has
+// lost its place. If the table moves in memory, or a task gets another entry,
+// the walk may return a few tasks twice or not at all.
 //
 // In a list of CPython 3.14 and newer, the newest task is at the end. A task
 // that has ended is in no list. If a thread ends, its tasks move to another
 // list of the interpreter. With the GIL held, the lists do not change. Between
-// two slices the cursor has weak references to some tasks that it has passed,
-// the anchors. In the next slice the cursor goes on behind the newest anchor
-// that is still in the list. asyncio numbers its tasks in the order in which
-// they begin. So if the cursor has gone back, it can pass over the tasks that
-// it has returned before.
+// two slices the cursor has weak references to some tasks that it has passed.
+// These tasks are the anchors. In the next slice the cursor goes on behind the
+// newest anchor that is still in the list. asyncio numbers its tasks in the
+// order in which they begin. By these numbers the cursor skips tasks that it
+// has returned before, if it has gone back.
 #include "python/service/task_cursor.h"
 #include "python/hooks/await_chain.h"
 #include "python/hooks/callees.h"
@@ -164,11 +164,11 @@ void TaskCursor_drop(struct TaskCursor *cursor)
 // TaskCursor_next passes up to LOOKS tasks.
 #define LOOKS 64
 
-// The cursor may go back BACK times in a list.
+// In one list the cursor may go back at most BACK times.
 #define BACK 32
 
-// One of the newest NEWEST tasks of a list has a number, or the newest number
-// is unknown.
+// The cursor searches the newest NEWEST tasks of a list for asyncio's newest
+// number.
 #define NEWEST 16
 
 // The words of the table that asyncio's C module has for debuggers
@@ -271,8 +271,8 @@ static struct TaskNode *list_of(const struct TaskCursor *cursor,
                   : cursor->of_ended;
 }
 
-// A thread's tasks can already be in the other list while the ending thread
-// still exists. Then the end is that of the other list.
+// While a thread ends, its tasks can already be in the list of ended threads'
+// tasks, so the end of this list counts, too.
 static bool is_end(const struct TaskCursor *cursor, const struct TaskNode *node)
 {
     return node == cursor->head || node == cursor->of_ended;
@@ -321,8 +321,9 @@ static void go_to_next_list(struct TaskCursor *cursor)
 
 // --- The anchors -----------------------------------------------------------
 
-// Makes the task before the cursor an anchor. After some time the distances
-// from the cursor to the anchors are powers of 2, in batches.
+// Makes the task before the cursor an anchor. TaskCursor_next chooses the slots
+// so that the distances from the cursor to the anchors become powers of 2, in
+// batches.
 static void drop_anchor(struct TaskCursor *cursor, unsigned slot)
 {
     struct TaskNode *node = cursor->next->prev;

@@ -16,10 +16,10 @@
 struct TaskSetCursor {
     bool ended;                // All tasks have been returned.
     unsigned which;            // The set that is read.
-    PySetObject *set;          // The same, valid only within a slice, or NULL.
-    Py_ssize_t index;          // The next entry of the set's table.
-    Py_ssize_t mask;           // The table's mask in the last slice, or -1.
-    Py_ssize_t at[TASK_BATCH]; // Entries of the tasks of the last batch.
+    PySetObject *set;          // This set within a slice, otherwise NULL.
+    Py_ssize_t index;          // Index of the next entry of the set's table.
+    Py_ssize_t mask;           // The table's size - 1 in the last slice, or -1.
+    Py_ssize_t at[TASK_BATCH]; // Index of each task of the last batch.
 };
 
 #if PY_VERSION_HEX >= 0x030E0000
@@ -31,7 +31,7 @@ struct TaskNode {
     struct TaskNode *next, *prev; // NULL if the task has ended.
 };
 
-// Offsets in bytes, which asyncio's C module tells debuggers.
+// Offsets in bytes, from the table that asyncio's C module has for debuggers.
 struct TaskLayout {
     size_t name, node;  // In a task. `node` is 0 if the layout is unknown.
     size_t awaited_by;  // In a task and in every other future.
@@ -43,16 +43,17 @@ struct TaskLayout {
 struct TaskAnchor {
     PyObject *task; // Valid only within a slice.
     PyObject *ref;  // A weak reference, or NULL.
-    uint64_t place; // Number of tasks up to this one.
+    uint64_t place; // Number of tasks of the list up to this task.
 };
 
 struct TaskCursor {
     bool ended;       // All tasks have been returned.
-    bool lists_ended; // The sets are read.
+    bool lists_ended; // All lists have been read, and now the sets.
     struct TaskSetCursor sets;
     struct TaskLayout layout;
-    // Id of the thread whose list is read. The ids fall from list to list. The
-    // last list is that of ended threads' tasks, and has the id 0.
+    // Id of the thread whose list is read. Each list has a smaller id than the
+    // list before it. The last list is that of ended threads' tasks, and has
+    // the id 0.
     uint64_t id;
     // These members are valid only within a slice.
     PyThreadState *thread;
@@ -60,7 +61,7 @@ struct TaskCursor {
     struct TaskNode *head, *next;
     PyObject *batch[TASK_BATCH];
     unsigned count;         // Number of tasks in `batch`.
-    uint64_t number_before; // `number` before this batch.
+    uint64_t number_before; // Value of `number` before this batch.
 
     // The last task of the list when its reading began. Only the address is
     // used, because the task may have been freed. Later tasks are not read.
@@ -68,9 +69,9 @@ struct TaskCursor {
     // asyncio's number of this task; 0 if unknown. Later tasks have higher
     // numbers.
     uint64_t last_number;
-    // Number of tasks of the list up to the cursor, and up to the farthest
-    // place at which the cursor has been. `number` is the highest of asyncio's
-    // numbers of these tasks, or 0.
+    // `passed` is the number of tasks of the list up to the cursor, and
+    // `farthest` is the largest value that `passed` has had. `number` is the
+    // highest of asyncio's numbers of these tasks, or 0.
     uint64_t passed, farthest, number;
     unsigned went_back; // Number of times that the cursor has gone back.
     unsigned batches;   // Number of batches of this list.

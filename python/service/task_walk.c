@@ -22,20 +22,21 @@
 #define CORE_PART 0.0025
 #define DEBT_PART 0.001
 #define AHEAD_S 60e-3
-// All walks for the recording may use RECORD_PART of a core, which is a tenth
-// of what a program that does little may pay.
+// All walks for the recording may use RECORD_PART of a core. This is a tenth of
+// the 0.2 % of a core that a budget of 1 % allows for a nearly idle program.
 #define RECORD_PART 0.0002
 
-#define GAP_S 2e-3 // Least seconds between two slices of a walk.
+#define GAP_S 2e-3 // At least this many seconds pass between two slices.
 
-// Least seconds between the beginnings of two walks, in the mean. The time
-// varies at random by up to a quarter, because the program may do the same
-// again at regular times. If a walk finds no task, the next begins after IDLE_S
-// seconds.
+// On average at least WALK_S seconds pass between the beginnings of two walks.
+// The time varies at random by up to a quarter, because the program may do the
+// same again at regular times. If a walk finds no task, the next begins after
+// IDLE_S seconds.
 #define WALK_S 0.25
 #define IDLE_S 1.0
 
-// Seconds between two tables of tasks that the first walk shows.
+// Until the first walk is complete, viewers get a table of the tasks found so
+// far every SHOW_S seconds.
 #define SHOW_S 0.25
 
 // A walk may begin again RESTARTS times.
@@ -97,7 +98,7 @@ static bool is_same(const struct Known *one, const struct Known *other)
            one->instruction == other->instruction;
 }
 
-// The names of a code object. The names live until release_names() drops them.
+// The names of a code object. They are valid until release_names() is called.
 struct CodeNames {
     PyObject *keep_name, *keep_file;
     struct TaskLine line;
@@ -191,7 +192,8 @@ static struct CountedTasks *group_of(struct Slice *slice,
         return TaskGroups_find(&slice->walk->groups, &line);
     code = TaskWatch_group(slice->state, one->codes, one->depth);
     group = group_of_code(slice, code);
-    // A running task's chain cannot be read, so a step needs the group.
+    // While a task runs, its chain cannot be read, so the group is stored for
+    // its steps.
     known = group && code != one->frame.code
                 ? TaskWatch_know(slice->state, one->task, &one->is)
                 : NULL;
@@ -473,7 +475,7 @@ static void show(struct TaskWalk *walk, struct TaskBoard *board, bool whole,
     walk->shown_s = now_s;
     if (table)
         AwaitCounts_fill(&walk->awaits, table);
-    if (table) // if memory is out, the old table stays
+    if (table) // If memory is out, the old table stays.
         TaskBoard_set(board, table);
 }
 
@@ -517,7 +519,8 @@ double TaskWalk_pause(struct TaskWalk *walk, struct State *state, double now_s)
 
     if (TaskBoard_is_asked(board))
         return fmax(walk->next_s - now_s, 0);
-    // If a walk was interrupted, it begins again, because the program goes on.
+    // If nobody asks for tasks any more, the next walk begins at the first
+    // task, because the program goes on meanwhile.
     walk->walking = false;
     TaskGroups_interrupt(&walk->groups);
     if (walk->groups.all && !TaskBoard_is_kept(board)) {

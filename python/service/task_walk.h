@@ -18,10 +18,10 @@ struct TaskWalk {
     uint32_t random;
     bool walking; // A walk has begun and is not complete.
     struct TaskCursor cursor;
-    unsigned restarts; // number of times that this walk has begun again
+    unsigned restarts; // Number of times that this walk has begun again.
 
-    // Times in seconds of CLOCK_MONOTONIC (0 = none), namely of the next slice,
-    // of the moment at which the cost is paid, and of the newest table.
+    // Times of CLOCK_MONOTONIC (0 = none): of the next slice, of the end of the
+    // time whose budget the cost so far uses up, and of the newest table.
     double next_s, paid_s, shown_s;
     double cost_s; // CPU time of this walk so far, in seconds.
 };
@@ -31,8 +31,9 @@ bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
                      double now_s);
 // Reads one slice. The caller holds the GIL.
 void TaskWalk_step(struct TaskWalk *walk, struct State *state);
-// Passes the groups on and plans the next slice. The slice has taken `took_s`
-// seconds of CPU time. The caller does not hold the GIL.
+// Passes the groups to the thread that builds snapshots, and plans the next
+// slice. The slice has taken `took_s` seconds of CPU time. The caller does not
+// hold the GIL.
 void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
                         double took_s, bool overdrawn);
 // Returns the seconds until TaskWalk_is_due has to be called again. Frees the

@@ -15,8 +15,8 @@
 // One update reads the names of this number of known threads again, because a
 // thread may be renamed.
 #define NAMES 16
-// Between two updates at least this time passes, in seconds per thread in the
-// list. But a new thread causes an update at once.
+// Between two updates at least THREAD_S seconds pass for each thread in the
+// list, but a new thread causes an update at once.
 #define THREAD_S 1e-3
 
 // Returns true if the thread is one of the program's threads and completely

@@ -12,7 +12,7 @@
 // Largest number of callbacks of a future, or of entries of a set, that are
 // read.
 #define LOOKS 64
-// Room for the name of a task that is followed by a number of tasks.
+// Largest size in bytes of a task's name if a number of tasks follows the name.
 #define SHORT_TEXT 41
 
 // --- Names -----------------------------------------------------------------
@@ -143,7 +143,7 @@ static void find_waiters(struct Waiters *waiters, PyObject *future,
 struct CallbackSearch {
     struct Waiters *waiters;
     const struct State *state;
-    PyObject *next; // A future whose callbacks show the task, or NULL.
+    PyObject *next; // The next future whose callbacks are searched, or NULL.
 };
 
 // Returns the future that a function of asyncio completes, or NULL. gather(),
