@@ -442,7 +442,7 @@ def _follow():
 
 
 def _change_follow(options):
-    """Carries out --install-follow and --remove-follow. Returns the exit status. """
+    """Carries out --install-follow and --remove-follow. Returns the exit status."""
     try:
         if options.install_follow:
             print(f"ocular: written: {_follow().install()}")
