@@ -29,7 +29,7 @@ ROUNDS, SHORT_ROUNDS = 15, 3
 # largest number of functions in a program, and number of times that it runs them
 GROUP, TURNS = 6, 200
 THRESHOLDS = (500, 0)
-# p50 and mean of a call's own cycles, mean including callees
+# median and mean of a call's own cycles, and mean of its cycles including callees
 FIGURES = {"p50": "own, p50", "mean": "own, mean", "total": "all, mean"}
 TARGET = 0.10
 STEADY = 0.10  # a round is left out if the machine changed its speed by more than this
@@ -154,8 +154,8 @@ class Way:
         )
 
     def run_truth(self):
-        """Returns {name: [median and mean of the function's own time, mean including
-        callees]}, in ticks."""
+        """Returns a dict that maps a function's name to its times in ticks. The times are
+        the median and the mean of its own time, and the mean time including callees."""
         empty, nothing = self.calls.run()
         resumed, looped = self.resumptions.run()
         entry = {
@@ -188,9 +188,9 @@ class Way:
         return truths
 
     def run_traced(self, threshold):
-        """Returns {name: [p50 and mean of the function's own cycles, mean including
-        callees]}, and {name: cost of a call's hooks that Ocular has measured at its
-        start}."""
+        """Returns two dicts whose keys are names of functions. The first has the figures
+        that cycles() returns. The second has the cost of a call's hooks that Ocular
+        measured at its start."""
         found, costs = {}, {}
         for group, program in zip(self.groups, self.programs):
             with traced(threshold, [subjects.__file__]):
@@ -204,8 +204,8 @@ class Way:
 
 
 def cycles(final, name):
-    """Returns [p50 and mean of a function's own cycles, mean including callees]. A
-    value that the function does not have is NaN."""
+    """Returns the median and the mean of a function's own cycles, and the mean of its
+    cycles including callees. A value that the function does not have is NaN."""
     for row in final["functions"]:
         # If no hook saw the end of a call because an exception ended it, the call has no
         # cycles.

@@ -9,7 +9,7 @@ from outside import helper
 
 NUMBERS = list(range(20))
 TABLE = {"alpha": 5, "beta": 4}
-# CPython keeps small integers, so this allocates none
+# CPython keeps a copy of each small integer, so this line allocates no integers
 SHUFFLED = [n * 79 % 199 for n in range(200)]
 # --- Straight lines and loops ---------------------------------------------------
 
@@ -232,11 +232,11 @@ async def awaits(n):
 class Subject:
     """A row of the table. The line `call` is between two marks, and calls the function
     `calls` times. `around` is the work of the line that is not the function's own work.
-    The work in `around` includes `entries` entries. The entries are resumptions if
-    `entered` says so, and otherwise calls. A coroutine's frame begins by a resumption. To
-    time a function's own work, the line is run without its callees. Either empty functions
-    replace the callees and are entered `stubs` times, or the callees' results replace the
-    calls (the line `stand_in`)."""
+    This work includes entering the function `entries` times. `entered` says whether the
+    function is entered by a call or by a resumption. A coroutine's frame begins by a
+    resumption. To time a function's own work, the line is run without its callees. Either
+    empty functions replace the callees and are entered `stubs` times, or the callees'
+    results replace the calls (the line `stand_in`)."""
 
     def __init__(
         self,

@@ -33,8 +33,7 @@ static PyObject *reset(PyObject *module, PyObject *count)
     if (!grown)
         return PyErr_NoMemory();
     marks = grown;
-    // The function touches the pages now, so that no mark pays for a page
-    // fault.
+    // reset() writes to the pages now, so that mark() causes no page fault.
     memset(marks, 0, ((size_t)wanted + 1) * sizeof *marks);
     room = wanted;
     used = 0;

@@ -36,7 +36,7 @@ def begin(command):
             os.execv(command[0], list(map(str, command)))
         finally:
             os._exit(127)
-    os.waitpid(pid, 0)  # the child stops at its exec
+    os.waitpid(pid, 0)  # the child stops when it calls exec
     ptrace(SETOPTIONS, pid, OPTIONS)
     return pid
 

@@ -69,8 +69,8 @@ class Program(Running):
 
     # Other tests attach to programs at the same time. The kernel uses the number of an
     # ended process again, so each test has sets of its own.
-    pids = set()  # the numbers of the processes that this test has started
-    older = set()  # the folders that existed before this test
+    pids = set()  # The pids of the processes that this test has started.
+    older = set()  # The folders that existed before this test.
 
     def __init__(self, directory, source, interpreter=PYTHON, arguments=(), **env):
         env = {"PYTHONPATH": "", "OCULAR_SERVE": "", **env}

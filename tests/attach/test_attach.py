@@ -57,7 +57,7 @@ def test_another_package_of_that_name(tmp_path):
         assert program.detach().status == 0
 
 
-# ATTACH_ROUNDS sets how often the tests attach. We have run a hundred rounds by hand.
+# ATTACH_ROUNDS sets how often the tests attach. They also pass with 100.
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
 
 
@@ -174,8 +174,8 @@ def test_the_attaching_side_is_interrupted(tmp_path):
 
 
 def test_the_attaching_side_is_killed_at_every_step(tmp_path):
-    """The attaching program is killed before a system call of the program itself or of its
-    child. With KILL_STRIDE=1 it is killed before every one of these calls."""
+    """The attaching program is killed before one of its own system calls, or before one of
+    its child's. With KILL_STRIDE=1, the test does this for every such system call."""
     command = [TOP, "--attach-only", "--pid"]
     with Program(tmp_path, WORKS) as program:
         assert program.attach().status == 0  # the imported modules stay after detaching

@@ -118,7 +118,7 @@ def test_places_too_small(tmp_path):
 
 
 def test_a_full_place(tmp_path):
-    """The copy goes to another folder, but the script cannot be written anywhere."""
+    """The program's /tmp is full, so ocular-top cannot write its script there."""
     with Inside(tmp_path, 0, "exec,size=32m") as program:
         full = Path(f"/proc/{program.pid}/root/tmp/full")
         with open(full, "wb", buffering=0) as file, contextlib.suppress(OSError):
@@ -163,8 +163,8 @@ print(swaps)
     ids=["copy", "copy/ocular", "script"],
 )
 def test_names_change_while_we_work(tmp_path, user, prefix, inner, rounds):
-    """Attaching can fail in this case, but the files outside do not change, and the program
-    continues to run."""
+    """If folders are renamed while root attaches, attaching can fail. Then the files
+    outside of the container do not change, and the program continues to run."""
     target = tmp_path / "outside"
     (target / "ocular").mkdir(parents=True)
     names = "answer", "wanted", "__init__.py", "ocular/__init__.py", "ocular/_attach.py"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests `ocular enable`, `disable` and `status`. In an enabled environment every
-program serves."""
+"""Tests `ocular enable`, `disable` and `status`. In an enabled environment, every Python
+program lets viewers connect."""
 
 import os
 import venv
@@ -31,7 +31,7 @@ def test_an_environment_is_enabled(tmp_path, environment):
         done = run([environment, "-m", "ocular", "status"])
         assert str(path) in done.out and f"{program.pid}" in done.out
         assert program.snapshot().status == 0
-        # the program serves because of its environment, and not because of attaching
+        # viewers can connect because the environment is enabled, not because of attaching
         assert program.detach().status == 1
         out, err = program.end()
         assert err == "" and "ocular" not in out

@@ -226,7 +226,7 @@ def test_the_same_one_as_ours_kills(tmp_path, name, action):
 
 
 def test_docker_refuses_the_viewer_what_it_reads_memory_by(tmp_path):
-    # 310 and 311 are process_vm_readv and process_vm_writev
+    # 310 and 311 are the system calls process_vm_readv and process_vm_writev
     source = FILTER + "forbid(310, 311)\n"
     with Program(tmp_path, source + WORKS) as program:
         before = program.state()

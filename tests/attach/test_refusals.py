@@ -140,7 +140,7 @@ def test_it_serves_by_its_own_choice(tmp_path):
 
 
 def test_the_user_says_no(tmp_path, sockets):
-    """test_filters.py has the answer yes."""
+    """The user answers no. The tests in test_filters.py answer yes."""
     with Program(tmp_path, WORKS) as program:
         before = program.state()
         top = Top(sockets, "--pid", str(program.pid))

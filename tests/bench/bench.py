@@ -34,7 +34,7 @@ EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
 FLOOR_TOOL = 5
 ROUNDS = 15
-# rounds of a probe; their events, two in each round, all fit into the ring of hits
+# rounds of a probe; each has two events, and the ring has room for all events
 COUNT = 20_000
 TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
 # In the configuration FLOOR, the callback is an empty METH_FASTCALL function.
@@ -186,8 +186,8 @@ PROBES = [
 
 def timed(probe, configuration, count=COUNT):
     with configuration(probe):
-        probe.run(50)  # the hooks of the first events are slower than usual
-        # this clock excludes time in which other programs had the CPU
+        probe.run(50)  # The hooks of the first events are slower than usual.
+        # This clock excludes time in which other programs had the CPU.
         begin = time.thread_time_ns()
         probe.run(count)
         return time.thread_time_ns() - begin
@@ -301,16 +301,16 @@ def clock(function, size):
 
 
 def ratio(function, size, rounds, **settings):
-    """Returns the run time when traced, after everything hot has gone dark, divided by
-    the run time when untraced."""
+    """Returns the run time when traced, divided by the run time when untraced. The traced
+    time is taken after the hooks of all hot functions were removed."""
     bare, under = [], []
     function(size)
     for _ in range(rounds):
         bare.append(clock(function, size))
         with ocular.tracing(perfetto=False, quiet=True, **settings):
             if settings["deinstrument_threshold"]:
-                function(size)  # the code goes dark
-                function(size)  # after this run, CPython has specialised the code again
+                function(size)  # In this run Ocular removes the hooks.
+                function(size)  # In this run CPython specialises the code again.
             under.append(clock(function, size))
     return statistics.median(under) / statistics.median(bare)
 
@@ -421,8 +421,8 @@ def us_a_call(functions):
 
 
 def bytes_held():
-    """Returns the bytes that Ocular holds. The memory of the rows of the last two
-    snapshots does not count."""
+    """Returns the bytes of memory that Ocular uses, without the rows of the last two
+    snapshots."""
     ocular.snapshot()
     snapshot = ocular.snapshot()
     return snapshot["memory_bytes"] - 2 * 256 * snapshot["functions_total"]

@@ -103,8 +103,7 @@ class Child:
 
 
 class Pair:
-    """The two processes, which are traced alternately, and the viewer of the traced
-    one."""
+    """The two processes, which are traced alternately, and the viewer of the traced one."""
 
     def __init__(self, job, settings):
         self.folder = tempfile.mkdtemp(prefix="oc-")
@@ -170,7 +169,7 @@ class Pair:
 
 
 def take_turns(job, settings, options):
-    """Runs one run, and returns the results of its two halves."""
+    """Does one run, and returns the results of the run's two halves."""
     with Pair(job, settings) as pair:
         for child in pair.children:
             child.do("go")
@@ -273,9 +272,9 @@ def logs_of(turns):
 
 
 def ratio_of(turns):
-    """Returns the ratio of traced to untraced, and its error (one sigma). For the pairs of
-    turns that were left out, also returns by how many sigmas the expensive turns outnumber
-    the cheap turns."""
+    """Returns the ratio of traced to untraced CPU time, and the ratio's error (one sigma).
+    Also returns by how many sigmas the expensive turns outnumber the cheap turns among the
+    pairs of turns that were left out."""
     logs = logs_of(turns)
     usual = statistics.median(logs)
     alike = [each for each in logs if abs(each - usual) < CHANGED]
@@ -306,7 +305,7 @@ def figures(halves, options):
         "bursts": sum(bursts) / math.sqrt(len(bursts)),
         # a fraction of the CPU time that the program uses without Ocular, as in `reported`
         "measured": ratio - 1,
-        # by the viewer's snapshots after the warm-up
+        # the overhead that the viewer's snapshots report after the warm-up
         "reported": mean(reported(one["looks"], 2 * options.warm) for one in halves),
     }
 

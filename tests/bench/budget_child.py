@@ -40,8 +40,8 @@ def cpu():
 def load(script, args):
     sys.argv = [script, *args]
     sys.path.insert(0, os.path.dirname(script))
-    # The benchmark still uses the names in the module that runpy makes, so these names are
-    # kept.
+    # runpy returns the names of the benchmark's module. The benchmark still uses these
+    # names, so they must not be freed.
     pyperf.kept = runpy.run_path(script, run_name="__main__")
     return pyperf.benches
 
@@ -116,7 +116,7 @@ def fork(benches, chunk, descriptor, others, settings):
     pid = os.fork()
     if pid == 0:
         die_with_parent()
-        # without this, nobody would notice that the other process has ended
+        # With these sockets open, nobody would notice the end of the other process.
         for other in others:
             os.close(other)
         # Text goes through the socket in both directions, and each side waits for a line of

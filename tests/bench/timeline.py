@@ -14,7 +14,7 @@ BUILD = os.environ.get("OCULAR_BUILD", "build")
 WRITE = os.path.join(BUILD, "obj", "tests", "bench", "write_timeline")
 ENDINGS = ("json", "pftrace", "json.gz", "pftrace.gz")
 EVENTS = 5_000_000
-LONG = 20_000_000  # writing this many events takes no more memory than writing fewer
+LONG = 20_000_000  # writing so many events takes no more memory than fewer
 SPANS = 500_000
 MOST_MIB = 64
 

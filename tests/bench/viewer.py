@@ -33,10 +33,10 @@ EACH_FURTHER = "each further viewer, % of a core"
 TARGETS = {FIRST: 50, KEY: 16, VIEWER: 1, EACH_FURTHER: 0.1}
 FURTHER = 20  # number of further viewers that are connected
 TRIES = 15
-# Each view has two lists: the keys that open it from the main screen, and the keys that are
-# timed in it. Each timed key changes the screen, even if the program does little. In the
-# flame view the key ? is used, which leaves the view and comes back, because there is
-# perhaps no other frame to select.
+# Each view has two lists of keys. The first keys open the view from the main screen. The
+# second keys are pressed in the view, and are timed. Each timed key changes the screen,
+# even if the program does little. The flame view perhaps has no other frame to select, so
+# "?" opens and closes the help.
 VIEWS = {
     "main": (b"", (b"j", b"k", b"I", b"I") * 10),
     "annotate": (b"\r", (b"j", b"k") * 10),
@@ -217,9 +217,9 @@ def read_all(viewers):
 
 
 def further_share(pid, path, seconds, further):
-    """Returns the cost in the traced process for one viewer at 1 Hz, which is for building
-    and sending snapshots, and the cost for one more viewer. The cost for one more viewer is
-    the mean over `further` viewers that only read."""
+    """Returns two costs in the traced process: the cost of building and sending snapshots
+    to one viewer at 1 Hz, and the cost of one more viewer. The second cost is the mean over
+    `further` viewers that only read."""
     built = process_share(pid, seconds, "ocular-collect")
     sent = process_share(pid, seconds, "ocular-server")
     one = process_share(pid, seconds, *OURS)

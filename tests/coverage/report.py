@@ -20,8 +20,8 @@ LOW = 70  # percentage
 
 
 def c_lines(directories):
-    """Returns {file: {line: true if the line has run}}. If an object has no .gcda file, its
-    lines have not run."""
+    """Returns a dict of files. For each file, a dict says which lines have run. If an
+    object has no .gcda file, its lines have not run."""
     found = defaultdict(lambda: defaultdict(bool))
     notes = [note for where in directories for note in Path(where).rglob("*.gcno")]
     for note in notes:
@@ -41,8 +41,8 @@ def c_lines(directories):
 
 
 def python_lines():
-    """Returns the lines of the Python package as {file: {line: true if the line has run}}.
-    The demo does not count, because it is only a program for tracing."""
+    """Returns the lines of the Python package in the same form as c_lines(). The demo is
+    left out, because it is only a program for tracing."""
     measured = coverage.Coverage(config_file=os.environ["COVERAGE_PROCESS_START"])
     measured.combine()
     found = {}

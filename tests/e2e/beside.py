@@ -63,8 +63,8 @@ class CProfile(Tool):
         self.profile.disable()
 
     def seen(self):
-        """Returns three numbers: the primitive calls and all calls of each function, and
-        the calls by each caller."""
+        """Returns, for each function, the number of primitive calls, the number of all
+        calls, and the number of calls by each caller."""
         self.profile.create_stats()
         found = {}
         for key, (primitive, calls, _, _, callers) in self.profile.stats.items():
@@ -178,8 +178,8 @@ EVENTS = {
     if bit and bit.bit_count() == 1
 }
 if "BRANCH_LEFT" in EVENTS:
-    EVENTS.pop("BRANCH", None)  # BRANCH is an alias of the new events
-# A tool can disable these events at single places.
+    EVENTS.pop("BRANCH", None)  # BRANCH is an alias of the new events.
+# A tool can disable these events at single instructions.
 PLACES = "PY_START PY_RESUME PY_RETURN PY_YIELD CALL LINE INSTRUCTION JUMP".split()
 PLACES += [name for name in EVENTS if name.startswith("BRANCH")]
 PLACES += ["STOP_ITERATION"]
@@ -237,7 +237,7 @@ class MonitorLast(Monitor):
 
 
 class MonitorLocal(Monitor):
-    """Has events only on the code of load.py, including INSTRUCTION."""
+    """Asks for events, including INSTRUCTION, only in the code of load.py."""
 
     local = True
     tool = 1
@@ -370,7 +370,7 @@ def tools():
 
 
 def calls(snapshot, path):
-    """Returns {qualified name: number of calls} of the functions of a file."""
+    """Returns the number of calls of each function of a file, by qualified name."""
     counts = Counter()
     for row in snapshot["functions"]:
         if row["file"] == path:

@@ -19,7 +19,7 @@ HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS, CHANGES, RECORDING 
 )
 RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT = range(16, 24)
 NOW, FOLLOW, HANDOUT = range(24, 27)
-TIMELINE, SAMPLED = range(2)  # the number that a HANDOUT sends
+TIMELINE, SAMPLED = range(2)  # a HANDOUT message contains one of these numbers
 PROFILES = ".folded", ".speedscope.json", ".pstats", ".pb"
 NULL_U64 = (1 << 64) - 1
 NULL_TEXT = (1 << 32) - 1
@@ -34,8 +34,8 @@ FIELD = re.compile(
 
 
 def schema():
-    """Returns {record name: [(group, field, type, record of the list)]}, read from the
-    document."""
+    """Reads the document, and returns for each record's name a list of its fields. A field
+    is a tuple of group, name, type and, for a list, the record of the list's elements."""
     section = PAGE.read_text().split("\n## Records\n")[1].split("\n## ")[0]
     records = {}
     for name, body in re.findall(r"\*\*(\w+)\*\*: (.*?)\.\n", section + "\n", re.S):
@@ -135,7 +135,7 @@ class Client:
         self.last_request = 0
         self.snapshots = []
         self.buffer = b""
-        self.files = []  # descriptors that were received
+        self.files = []  # file descriptors that the process has sent
         self.peer = None
         if hello:
             self.send(HELLO, self.hello())

@@ -25,7 +25,7 @@ def functions(snapshot):
 
 
 def keyed(snapshot):
-    """Returns {(file, line, name): calls and resumptions}."""
+    """Returns the sum of calls and resumptions of each function, by file, line and name."""
     counts = Counter()
     for row in functions(snapshot):
         key = row["file"], row["line"], row["name"].rpartition(".")[2]

@@ -136,7 +136,7 @@ def words(sequence, event, stack):
     args = sequence.args(event)
     if event["type"] == END:
         name = stack.pop()
-        # the name is None if a task's step ends
+        # the name is None if the event ends a task's step
         named = {} if name is None else {"name": name}
         return {"ph": "E", **named, **({"args": args} if args else {})}
     name = event.get("name") or sequence.known["name"][event["name_iid"]]["name"]
@@ -159,7 +159,7 @@ def about(sequence, event):
     return {"cat": event["said"], "name": event["name"], **rest}
 
 
-# The names of tracks of slices, and the categories of their slices.
+# Maps the name of a track to the category of the slices in this track.
 SLICES = {"dark functions": "dark", "waits (sampled)": "wait", "stalls": "stall"}
 
 
@@ -177,8 +177,8 @@ def sliced(sequence, event, track, names):
 
 
 def task(sequence, event, stack, flows):
-    """Converts the beginning of a task's step. `flows` has the numbers of the steps
-    before."""
+    """Converts the event with which a step of an asyncio task begins. `flows` is the set of
+    the tasks' flow numbers in earlier events."""
     stack.append(None)
     pid, number = divmod(event["flow"], 1 << 32)
     known = {"flow_in": True} if event["flow"] in flows else {}
@@ -221,8 +221,8 @@ def packets(data):
 
 
 def samples(data):
-    """Returns [(ns since the start, tid, names of the frames from the outermost on)] of the
-    samples."""
+    """Returns a tuple for each sample: ns since the start, tid, and the names of the frames
+    from the outermost on."""
     found = []
     for packet, sequence in packets(data):
         if "sample" in packet:

@@ -125,7 +125,7 @@ def wait_until(condition, seconds=SLOW, what="it"):
 
 
 def cpu_s():
-    """Returns {name of a thread of Ocular: seconds of CPU time, by the kernel's clock}."""
+    """Returns the CPU seconds of each of Ocular's threads, by the thread's name."""
     used = {}
     for task in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):  # the thread might have ended
@@ -161,8 +161,8 @@ def files(pid="self"):
 
 
 def is_writing(pid, directory):
-    """Returns True if the process has a file open in the directory that gets its name only
-    when it is complete."""
+    """Returns True if the process is writing a file in the directory. Until the file is
+    complete, it is open but has no name."""
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         try:
             link = os.readlink(entry)

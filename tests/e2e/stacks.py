@@ -51,7 +51,7 @@ DEEP and threading.Thread(target=deep, args=(300,), daemon=True).start()
 main()
 """
 WORK = ("<module>", "main", "work")
-# {call path that begins in work(): its portion of the time of work()}
+# Maps each call path that begins in work() to its portion of the time of work().
 PATHS = {("short", "spin"): 0.2, ("long", "spin"): 0.6, ("again",) * 6 + ("spin",): 0.2}
 
 
@@ -80,7 +80,7 @@ def watch(viewer, enough):
 
 
 def tree(stacks):
-    """Returns {path of names: CPU share of the path and of all paths that continue it}."""
+    """Maps each path of names to its CPU share, which includes the path's continuations."""
     names = {row["id"]: row["name"] for row in stacks["functions"]}
     assert sorted(names) == list(names)
     assert set(names) == {row["id"] for row in stacks["rows"]} - {None}

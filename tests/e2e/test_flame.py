@@ -95,8 +95,8 @@ def test_asked_too_often_at_once(place):
 
 
 def test_a_stack_that_is_cut_off(tmp_path):
-    """If a stack has more frames than the sampler reads, the frames that were read are
-    below a separate row."""
+    """The sampler reads only a limited number of a stack's frames. If it has left out
+    frames, the frames that it has read are below a row without a name."""
 
     def is_deep(stacks):
         cut = [

@@ -29,7 +29,7 @@ pytestmark = [
 
 
 class Page:
-    """Has methods for the actions of a user, and for the things that a user sees."""
+    """Does what a user can do on the page, and returns what a user can see there."""
 
     def __init__(self, opened):
         self.browser = opened
@@ -156,7 +156,7 @@ def test_a_frame_says_its_share(page):
     said = "work (app.py:9)total60.00 % · 0.600 s · ~150 samplesself10.00 % · 0.100 s"
     assert page.text("status") == said
     assert page.text("tip") == said and page.value("!tip.hidden")
-    page.mouse(*page.point(0.55, 3))  # the mouse is at the right of the function's callees
+    page.mouse(*page.point(0.55, 3))  # to the right of the function's callees
     assert page.value("tip.hidden")
 
 
@@ -246,7 +246,7 @@ main (app.py:1) 200000
 
 
 def test_cpu_time_wall_time_and_waits(page, path):
-    """The key and the button go through the three times."""
+    """Both the key and the button switch between CPU time, wall time and waits."""
     facts = _flame_page.Facts("app.py", ["in 2.0 s"], "us", 250)
     both = _stacks.read_times(WAITS.encode().split(b"\n"))
     other = path.with_name("waits.html")

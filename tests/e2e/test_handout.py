@@ -30,7 +30,7 @@ print("{}")
 
 
 def check_copy(file):
-    """A recording that was handed out can be changed only by the process, or by nobody."""
+    """Checks that a viewer cannot change the recording that it has received."""
     assert os.pread(file, 8, 0) == b"ocular\r\n"
     with pytest.raises(OSError):
         os.pwrite(file, b"x", 0)
@@ -104,7 +104,7 @@ def test_the_viewer_pays(tmp_path, sockets):
         paid = cpu_s(pid) - before
         assert "Timeline written" in said
         assert (tmp_path / "x.json").stat().st_size > 5e6
-        # Making the file alone costs this CPU time.
+        # The traced program used less than half of the CPU time that making the file takes.
         began = time.process_time()
         with Client(sockets / f"{pid}.sock") as own:
             own.export(tmp_path / "y.json")
@@ -119,7 +119,7 @@ HEADER_SIZE = 160
 
 
 def blocks(recording):
-    """Yields (offset in the file, kind, thread, sequence, data) of the blocks."""
+    """Yields the offset, kind, thread, sequence number and data of each block."""
     for at in range(4096, len(recording) - HEADER_SIZE, 256):
         head = HEADER.unpack_from(recording, at)
         magic, _, place, _, used, _, sequence, kind, _, thread, _ = head
@@ -129,7 +129,7 @@ def blocks(recording):
 
 
 def chunks(recording):
-    """Returns {offset in the file: (thread, sequence, data)} of the blocks of events."""
+    """Maps the offset of each block of events to its thread, sequence number and data."""
     return {at: rest for at, kind, *rest in blocks(recording) if kind == 0}
 
 
@@ -169,7 +169,7 @@ def test_a_recording_in_a_file(tmp_path, sockets):
                 assert os.fstat(file).st_ino == named.stat().st_ino
                 os.close(file)
                 if time.monotonic() - asked < seconds:
-                    break  # on a busy machine, the time can be too short
+                    break  # on a busy machine, reading can take longer than `seconds`
             cut, after = chunks_of_the_cut(first), chunks(later)
             assert seconds >= 10 and len(cut) > 5
             assert all(after.get(at) == [*chunk] for at, chunk in cut.items())

@@ -18,8 +18,8 @@ from e2e.program import PYTHON, SLOW, run, start, write
 from ocular import _ocular
 
 pytestmark = pytest.mark.once
-LATE_S = 0.1  # seconds of the timeline that may be missing at the end
-# largest delay of a thread in seconds if more threads run than there are CPUs
+LATE_S = 0.1  # Seconds of the timeline that may be missing at the end.
+# Largest delay of a thread in seconds if more threads run than there are CPUs.
 BUSY_S = 0.4
 WORK = """
 import ctypes, os, signal, struct, sys, threading, time
@@ -269,8 +269,7 @@ def test_refusals(tmp_path):
 
 
 def test_a_part_of_it(tmp_path):
-    """The recording is truncated, like a copy for which the disk had too little
-    room."""
+    """The recording is truncated, like a copy for which the disk had too little room."""
     traced(tmp_path, "work(2000)", output="t.ocular").communicate(timeout=SLOW)
     data = (tmp_path / "t.ocular").read_bytes()
     (tmp_path / "part.ocular").write_bytes(data[: len(data) * 2 // 3])

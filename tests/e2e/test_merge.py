@@ -34,7 +34,7 @@ def recorded(tmp_path_factory):
     for name in NAMES:
         program = write(folder, PROGRAM.format(name=name), f"{name}.py")
         options = ["--quiet", "--threshold", "0", "--output", f"{name}.ocular"]
-        # this leaves out functions that imports call
+        # this option leaves out functions that run during imports
         for part in (f"{name}.py", "asyncio/events.py"):
             options += ["--include-only", part]
         done = run([PYTHON, "-m", "ocular", *options, program], cwd=folder)
@@ -152,7 +152,7 @@ def test_one_process_twice(tmp_path, recorded):
     single = trace.read(alone(recorded, tmp_path, "one", "json"))
     assert len({pid for pid, _ in merged.calls}) == 2
     assert merged.names()["one"] == 2 * single.names()["one"]
-    # The flows of each process have numbers of their own (trace.check).
+    # trace.check() fails if two processes use the same flow number.
     assert len(merged.tasks) == 2
 
 

@@ -107,9 +107,8 @@ def screen(recording, keys="", size="150x30"):
 
 def test_calls_are_those_of_the_program(exact):
     """At threshold 0 the recording contains each call. The resumption of a generator does
-    not count as a call. Both statements are true for the whole run and for a stretch of it.
-    The numbers of the whole run come from the final snapshot, and the numbers of a stretch
-    come from the events."""
+    not count as a call. The viewer takes the numbers of the whole run from the final
+    snapshot, and the numbers of a part of the run from the events."""
     said, recording = exact
     expected = rows(said)
     # the numbers of the second stretch come from events
@@ -172,7 +171,7 @@ def test_the_whole_run_has_the_times_of_the_gil(tmp_path):
     uptime = said["uptime_s"]
     for key in "held_s", "waited_s", "longest_s":
         assert whole["gil"][key] == pytest.approx(said["gil"][key]), key
-        # The waits are recorded, so those of a part of the run are known.
+        # A part of the run has only `waited_s`, because only waits are in the recording.
         assert (part["gil"][key] is None) == (key != "waited_s")
     assert whole["gil"]["longest"] == said["gil"]["longest"] and not part["gil"]["longest"]
     assert said["gil"]["waited_s"] > 0.1
@@ -243,7 +242,7 @@ def test_the_code_that_samples_found(busy):
     drawn = screen(recording, "/mid.<Enter><Enter>", "150x40")
     assert "return sum(leaf(i) for i in range(n))" in drawn
     assert "█" in drawn and "100%" in drawn
-    # Its only call takes 30 ns, while a sample may well find `<module>`.
+    # The only call of brief() takes 30 ns, so no sample finds it.
     assert "no sample found" in screen(recording, "/brief<Enter><Enter>")
 
 

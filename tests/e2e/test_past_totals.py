@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The recording of a killed program has the numbers that are in no event: latencies, calls
 in flight, exceptions, garbage collections, the GIL, event loops with their stalls, and
-asyncio's tasks. They are those that the program itself has counted."""
+asyncio's tasks. The test compares these numbers with the program's own counts."""
 
 import contextlib
 import json
@@ -62,7 +62,7 @@ def shown(path, *options):
 
 
 def numbers(snapshot):
-    """Returns those numbers of a recording that do not change while the program hangs."""
+    """Returns the numbers of a recording that do not change while the program hangs."""
     rows = {row["name"]: row for row in snapshot["functions"]}
     kinds = {(e["type"], e["function"]): e["raised"] for e in snapshot["exceptions"]}
     groups = {g["coroutine"]: g["count"] for g in snapshot["tasks"]["groups"]}
@@ -80,8 +80,8 @@ def numbers(snapshot):
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory):
-    """Returns what the program has counted, its numbers in the recording before it was
-    killed, and the recording."""
+    """Returns the program's own counts, the numbers that the recording had before the
+    program was killed, and the path of the recording."""
     folder = tmp_path_factory.mktemp("killed")
     options = ["--output", "t.json", "--quiet", "--threshold", "0"]
     command = [PYTHON, "-m", "ocular", *options, write(folder, PROGRAM)]
@@ -91,11 +91,11 @@ def killed(tmp_path_factory):
         said = json.loads(process.stdout.readline())
         (path,) = folder.glob("*.ocular")
         limit = time.monotonic() + SLOW
-        # The totals that were written last before the kill have all numbers.
+        # Waits until the recording contains all numbers, and only then kills the program.
         while not found or found["tasks"][0] != HANGING + 1 or None in found["in_flight"]:
             assert time.monotonic() < limit, found
             time.sleep(0.2)
-            with contextlib.suppress(KeyError):  # A function is not in the file yet.
+            with contextlib.suppress(KeyError):  # perhaps a function is not in the file yet
                 found = numbers(shown(path))
     finally:
         process.kill()
@@ -129,7 +129,7 @@ def test_the_numbers_are_those_of_the_program(killed):
     part = shown(path, "--keys", "]0.1<Enter>")
     lacks = set(part["not_recorded"])
     assert {"gc", "loops", "tasks", "totals_s"} <= lacks
-    # Without a wait of known kind in the part, nothing is known about the GIL.
+    # If no wait in this part has a known kind, nothing is known about the GIL.
     assert lacks & {"gil", "gil.held"}
 
 

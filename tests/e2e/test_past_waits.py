@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""A recording has what functions waited for, even if the program was killed. The threads of
-the recorded program wait in a known way, and each of them does the same thing for so long
-that observations find it in the right proportion. The kernel tells for how long a thread
-ran, and for how long it had no CPU."""
+"""A recording says what functions waited for, even if the program was killed. Each thread
+of the recorded program waits in a known way. It does this for so long that Ocular's samples
+find the right share of waiting. The kernel says for how long a thread ran, and for how long
+it had no CPU."""
 
 import gzip
 import json
@@ -13,8 +13,8 @@ from ocular import _stacks
 
 pytestmark = pytest.mark.once
 
-NEAR = 0.1  # tolerance, as a share of one core
-# The first seconds are left out, in which Ocular finds the threads.
+NEAR = 0.1  # Tolerance, as a share of one core.
+# The first three seconds are left out, because Ocular finds the threads in this time.
 FROM_S, TO_S = 3, 10
 KINDS = {"sleeps": "sleep", "locks": "lock", "reads": "socket"}
 STRETCH = "--keys", f"[{FROM_S}<Enter>]{TO_S}<Enter>"
@@ -69,13 +69,13 @@ print(json.dumps(dict(calls=calls, clocks=clocks)), flush=True)
 
 
 class Truth:
-    """Has the shares of the stretch as the program itself has measured them."""
+    """The shares that the program itself has measured between FROM_S and TO_S."""
 
     def __init__(self, said):
         self.calls, self.clocks = said["calls"], said["clocks"]
 
     def within(self, name):
-        """Returns the share of a function's calls, whether they ran or waited."""
+        """Returns the share of the time in which the function was running or waiting."""
         return sum(
             max(min(end, TO_S) - max(began, FROM_S), 0)
             for function, began, end in self.calls
@@ -83,20 +83,20 @@ class Truth:
         ) / (TO_S - FROM_S)
 
     def ran(self):
-        """Returns the share for which the thread of burns() had a CPU."""
+        """Returns the share of the time in which the thread of burns() had a CPU."""
         inside = [clock for clock in self.clocks if FROM_S <= clock[0] <= TO_S]
         return (inside[-1][1] - inside[0][1]) / (inside[-1][0] - inside[0][0])
 
 
-# The function in which the second run sleeps is not in the first run.
+# The second program sleeps in a function that the first program does not have.
 OTHER = f"import time\ndef extra():\n time.sleep({TO_S})\nextra()\n"
 
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
-    """Returns the folder of two programs that ran at the same time, and the Truth about the
-    first one's threads. The folder has the recordings run.ocular and other.ocular, and the
-    first recording as it was before the program's end."""
+    """Runs two programs at the same time. Returns their folder, and the Truth about the
+    threads of the first program. The folder has the recordings run.ocular and other.ocular,
+    and a copy of run.ocular from before the end of the first program."""
     folder = tmp_path_factory.mktemp("waits")
     command = [PYTHON, "-m", "ocular", "--quiet", "--output"]
     other = [*command, "other.ocular", write(folder, OTHER, "other.py")]
@@ -129,8 +129,8 @@ def near(value):
 
 
 def test_functions(recorded):
-    """A thread that is to run again may have to wait for the GIL or a CPU, which is a part
-    of the time that the program itself has measured."""
+    """After a wait, a thread perhaps has to wait for the GIL or a CPU before it runs again.
+    The time that the program itself has measured includes this second wait."""
     truth, path = recorded
     found = rows(shown(path, *STRETCH))
     for name, kind in KINDS.items():
@@ -143,12 +143,12 @@ def test_functions(recorded):
         assert parts[kind] > row["wait_share"] / 2
     burns = found["burns"]
     assert burns["share"] == near(truth.ran())
-    # The time for which a running thread had no CPU is found seconds later, so it is rough.
+    # Ocular learns only seconds later for how long a thread had no CPU, so this is rough.
     assert 0 <= burns["wait_share"] < 1 - truth.ran() + 3 * NEAR
     assert burns["total_parts"]["sleep"] == 0
     forever = found["forever"]
     for name, kind in KINDS.items():
-        # forever() has called all functions of the threads.
+        # forever() calls the functions of all threads.
         assert forever["total_parts"][kind] > 0.5 * found[name]["waits"][kind] > 0
 
 

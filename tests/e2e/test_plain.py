@@ -278,7 +278,7 @@ ARGUMENTS = ["a", "-m", "--serve", "-c", "-"]
 SCRIPT, CODE = ("other", ["../program.py"]), (".", ["-c", SEES])
 FOLDER = ("other", ["../app"])
 VARIABLES = {"PYTHONSAFEPATH": "1"}, {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-# Each entry has the folder, the words before the arguments, and further options of the run.
+# Each entry has the folder, the first words of the command line, and options of run().
 GIVEN = [
     (".", ["HERE/program.py"], {}),
     (*SCRIPT, {}),

@@ -187,8 +187,8 @@ def test_unknown_request(path):
     with Client(path) as viewer:
         with pytest.raises(Refused) as refused:
             viewer.ask(77, b"whatever")
-        assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP
-        assert viewer.rate(1)  # the connection stays open
+        assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP.
+        assert viewer.rate(1)  # The connection stays open.
 
 
 def test_budget(path):
@@ -302,7 +302,7 @@ def test_no_descriptor_of_a_recording_is_kept(path):
     ids=["older", "old", "cancel"],
 )
 def test_an_old_viewer_cannot_export(path, tmp_path, kind, payload):
-    """An old viewer asked the process to write the file."""
+    """Viewers of older versions ask the process to write the file."""
     with Client(path) as viewer, open(tmp_path / "x.json", "wb") as file:
         viewer.snapshot()
         before = descriptors()

@@ -61,8 +61,8 @@ def short():
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch):
-    """Unless the test sets it, neither the program nor the viewer has an environment
-    variable that names a folder."""
+    """Removes the environment variables that name a folder, so that neither the program nor
+    the viewer has them unless a test sets them."""
     for name in PLACES:
         monkeypatch.delenv(name, raising=False)
 
@@ -184,7 +184,7 @@ def test_a_service_with_a_private_tmp():
     ) as served:
         inside = "/tmp/ocular-0"
         assert served.path == f"{inside}/{served.inner_pid}.sock"
-        assert not os.path.exists(served.path)  # This is the path as the process sees it.
+        assert not os.path.exists(served.path)  # only the process has this path
         assert is_watched(served)
 
 
@@ -324,5 +324,5 @@ def test_a_read_only_root(short, was_there):
     assert done.status == 1
     assert "Read-only file system" in done.err and "OCULAR_DIR" in done.err
     with serving(command, env={**environment, "OCULAR_DIR": str(writable)}) as served:
-        assert not list(writable.iterdir())  # This is the path as the process sees it.
+        assert not list(writable.iterdir())  # the process sees another folder here
         assert is_watched(served)

@@ -17,7 +17,7 @@ if reason := trace_processor.missing():
 
 # the engine writes the files, so they do not depend on CPython
 pytestmark = pytest.mark.once
-DEEPEST = 500  # the same number as in formats/perfetto.c
+DEEPEST = 500  # depth of the deepest calls in a file, from formats/perfetto.c
 NAMES = ["x.json.gz", "x.pftrace"]
 
 # Runs main() once for each file. The program itself calls begin() and end(). So begin() is
@@ -251,8 +251,7 @@ def answers(tmp_path_factory, ask):
 
 
 def since(first, rows, place):
-    """Returns the rows of the answer. The time in column `place` is counted from the first
-    call."""
+    """Returns the rows, with the time in column `place` counted from the first call."""
     return Counter((*row[:place], row[place] - first, *row[place + 1 :]) for row in rows)
 
 
@@ -326,7 +325,7 @@ def test_places_and_odd_names(answers, name):
         row for row in rows if row["calls"] + row["resumptions"] or row["name"] == "main"
     ]
     ours = {(row["name"], row["file"], row["line"]) for row in rows}
-    if "pftrace" in name:  # this file has "/" instead of Windows' separators
+    if "pftrace" in name:  # it has "/" instead of Windows' separators
         ours = {(called, file.replace("\\", "/"), line) for called, file, line in ours}
     assert set(of.places) == ours
 
@@ -378,7 +377,7 @@ def test_random_timelines(ask, tmp_path):
         events = [each for each in document["traceEvents"] if each.get("cat") != "loop"]
         ours = our_calls(trace.check({**document, "traceEvents": events}))
         if max(row[2] for row in ours) > 1 << 53:
-            continue  # the reader in trace.py has times as floats, which are not exact
+            continue  # the floats in trace.py are not exact for such times.
         # One of the calls has the name of a loop, so CALLS leaves it out.
         check_calls(theirs, [row for row in ours if row[1] != "loop @3: x"])
 

@@ -97,8 +97,7 @@ select pid, slice.name, ts, dur, {ARGUMENT.format("file")}, {ARGUMENT.format("li
 from slice join process_track on track_id = process_track.id join process using (upid)
 where category = 'dark'
 """
-# In JSON a counter belongs to the process, and its name contains the thread and the
-# unit.
+# In JSON a counter belongs to the process, and its name contains the thread and the unit.
 COUNTERS = {
     "x.json": "select name, ts, value from counter join counter_track on"
     " track_id = counter_track.id",
@@ -145,8 +144,8 @@ class File:
     zero: int  # time of Perfetto's clock at the start of the trace, in ns
 
     def since(self, rows, place):
-        """Returns the rows of the answer. The time in column `place` is counted from the
-        start of the trace."""
+        """Returns the rows, with the time in column `place` counted from the start of the
+        trace."""
         return Counter(
             (*row[:place], row[place] - self.zero, *row[place + 1 :]) for row in rows
         )

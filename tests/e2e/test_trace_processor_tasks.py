@@ -163,7 +163,7 @@ class Answer:
             rows = [tuple(map(unescape, row)) for row in rows]
         self.slices = {row[0]: row[1:] for row in rows}
         self.links = ask(path, FLOWS)
-        # maps a task's number to its steps, sorted by time
+        # maps a task's number to the task's steps, sorted by time
         self.tasks = defaultdict(list)
         for number, (_, _, category, begin, *_, task) in self.slices.items():
             if category == "task":
@@ -179,7 +179,7 @@ class Answer:
         return {n: [self.name(at) for _, at in steps] for n, steps in self.tasks.items()}
 
     def task_of(self, number):
-        """Returns the name of the step that contains a given slice."""
+        """Returns the name of the task in whose step the slice `number` is."""
         while number is not None and self.slices[number][2] != "task":
             number = self.slices[number][0]
         return number and self.name(number)
@@ -249,8 +249,7 @@ def test_steps_have_their_task_s_name(recorded):
 
 
 def test_where_the_loop_is_dark_there_are_none(tmp_path, ask):
-    """A task has steps in the timeline until Handle._run goes dark, and none after
-    that."""
+    """A task has steps in the timeline until Handle._run goes dark, and none after that."""
     script(tmp_path, DARK, "x.pftrace")
     answer = Answer(ask, tmp_path / "x.pftrace")
     answer.check()

