@@ -22,8 +22,8 @@ BASELINE = HERE / "baseline.json"
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 # If two values of a figure differ by less than this fraction, the difference means nothing.
 LEAST_SPREAD = 0.05
-WIDER = 1.5  # the spread is the largest deviation that was recorded, times this factor
-UNKNOWN = 0.5  # spread of a figure that was recorded only once, as a fraction of the value
+WIDER = 1.5  # The spread is the largest recorded deviation, times this factor.
+UNKNOWN = 0.5  # The spread of a figure that was recorded once, as a part of its value.
 
 
 def rig(path, *arguments):
@@ -82,7 +82,7 @@ def stress():
     return rig("stress/stress.py", "--seconds", "60")
 
 
-# {name of a measuring program: (approximate seconds, function that returns its command)}
+# Maps a measuring program to its approximate seconds and a function that makes its command.
 INSTRUMENTS = {
     "tests": (850, measured_tests),
     "accuracy": (60, accuracy),

@@ -14,9 +14,8 @@ BETTER = ("lower", "higher", "nearer")
 
 
 def recording():
-    """Returns True if `make figures` has started this program. If `make figures` has
-    started the program, a missed target is only a figure, and does not change the exit
-    status."""
+    """Returns True if `make figures` has started this program. Then a missed target does
+    not change the program's exit status, because the table of figures shows it."""
     return bool(os.environ.get("OCULAR_FIGURES"))
 
 

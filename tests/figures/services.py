@@ -26,9 +26,9 @@ import time
 
 ITEMS = 200
 NAMES = "get_item list_items page slow stall broken render to_item".split()
-# how often the first functions are called
+# how often each of the first six functions of NAMES is called
 MIXES = {"work": [60, 20, 15, 5, 0, 0], "faults": [15, 0, 0, 10, 1, 2]}
-IDLE = 1000  # websockets that say nothing
+IDLE = 1000  # number of websockets that send nothing
 TALKERS = 5
 local = threading.local()
 
@@ -60,8 +60,8 @@ def timed(name):
 
 
 def truth(folder):
-    """Returns {name of a function: number of calls}, {name of a function: [seconds of each
-    call]}."""
+    """Returns two dicts whose keys are the names of the functions. The first has the number
+    of calls, and the second has the seconds of each call."""
     sums, times = dict.fromkeys(NAMES, 0), {name: [] for name in NAMES}
     for file in folder.glob("*.counts"):
         for name, number in zip(NAMES, memoryview(file.read_bytes()).cast("Q")):
@@ -174,7 +174,7 @@ def make_coroutines():
 
 
 def make_models():
-    """Returns the functions that work with a database as FastAPI's users do it."""
+    """Returns functions that use a database in the way that is usual with FastAPI."""
     import aiosqlite
     from pydantic import BaseModel
 

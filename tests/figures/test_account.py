@@ -54,10 +54,10 @@ def test_account_of_threads(serving, figure):
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rate(0.1)
         limit = time.monotonic() + 3
-        while time.monotonic() < limit:  # this makes events for the export
+        while time.monotonic() < limit:  # spin() makes events for the export
             spin()
         os.close(viewer.hand_out()[2])
-        time.sleep(0.2)  # each thread adds its own CPU time at the end of its loop's turn
+        time.sleep(0.2)  # by now, each of Ocular's threads has added its CPU time
         ours, now = reported(began), cpu_s()
     governor = now.pop(GOVERNOR) - base.pop(GOVERNOR, 0)
     others = sum(now.values()) - sum(base.values())
@@ -134,9 +134,8 @@ def seconds(run):
 
 def hooks_seconds(began):
     """Computes from the reported overhead how many seconds of CPU time all hooks have taken
-    so far. This computation is right because nearly nothing else of Ocular runs. If the
-    reported cost of hooks exceeds all CPU time, there is no share. If there is no share,
-    the result is infinite."""
+    so far. The result is right because everything else in Ocular takes hardly any CPU time.
+    If the reported cost of hooks exceeds the program's CPU time, the result is infinite."""
     mean = ocular.snapshot()["overhead"]["mean"]
     if mean is None:
         return math.inf
@@ -161,8 +160,8 @@ def hooks_seconds(began):
 def test_account_of_hooks(tmp_path, figure, run, timeline):
     """All hooks stay installed during this test. The test compares the reported overhead
     with the program's additional time. For this, the program runs traced and untraced
-    alternately. In addition, CPython 3.12 runs an armed function without superinstructions
-    (fused pairs)."""
+    alternately. On CPython 3.12 a part of the additional time comes from CPython: it runs a
+    function with hooks without superinstructions (fused pairs)."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9
@@ -192,7 +191,7 @@ def test_account_of_hooks(tmp_path, figure, run, timeline):
             ocular.stop_tracing()
         run()
         after = seconds(run)
-        # if not, the machine has changed its speed
+        # Otherwise the machine has changed its speed, and the test leaves the round out.
         if abs(after - before) < 0.1 * before:
             reported.append(math.inf if math.inf in (hooks, already) else hooks - already)
             taken.append(traced - (before + after) / 2)

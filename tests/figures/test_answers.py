@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Asks questions of docs/questions.md about services with known faults, with the keys that
-the document gives. The figures compare the answers with what the services have noted."""
+the document gives. The figures compare the answers with the services' own notes."""
 
 import json
 import re
@@ -13,12 +13,12 @@ from e2e.test_questions import keys_of
 from figures.services import truth
 from figures.test_services import ITSELF, Service, pytestmark
 
-assert pytestmark  # is that of test_services.py
+assert pytestmark  # the marks of test_services.py hold here, too
 RATE = 14
-# seconds for which the service is observed. Functions that only ran at the start are idle
-# after a minute.
+# Number of seconds for which the service is observed. Functions that only ran at the start
+# are idle after a minute.
 SECONDS = 75
-# A stall is found if the log has a stall with this length, in seconds.
+# A stall counts as found if the log has one whose length differs by at most this (seconds).
 NEAR_S = 0.005
 LOOPS = "fastapi", "uvloop", "aiohttp", "websockets"
 KINDS = [*LOOPS, "threads", "django", "django-sync", "celery"]
@@ -67,7 +67,7 @@ def exceptions(now):
 
 def judge_stalls(now, noted, figure):
     """Compares the log of stalls, which has room for all of them, with the stalls of the
-    service. On a busy machine, the log also has other steps."""
+    service. On a busy machine, the log also has stalls that the load has caused."""
     logged = [stall["seconds"] for stall in now["stalls"]]
     errors = [min(abs(seconds - one) for one in logged) for seconds in noted]
     figure("stalls not found", sum(error > NEAR_S for error in errors))
@@ -85,7 +85,7 @@ def test_answers(kind, tmp_path, figure):
         raised = screen(pid, "Which exceptions are raised?")
         stalls = screen(pid, "What blocks my loop?") if kind in LOOPS else ""
         service.client.close()
-        time.sleep(5)  # until a snapshot has the answers to all requests
+        time.sleep(5)  # after this time, a snapshot includes all requests
         (counts, times), now = truth(folder), snapshot(pid)
     print(slow, raised, stalls, sep="\n")
     figure("row of the slow function", row_of(slow, "slow"))

@@ -65,7 +65,7 @@ def storm(count, calls=600):
         for mine in ocular.snapshot()["functions"]
         if mine["file"] == "<generated>" and mine["name"] != "<module>"
     ]
-    names.clear()  # the functions and their dicts of globals refer to each other
+    names.clear()  # breaks the reference cycle between the functions and their globals
     return rows
 
 
@@ -77,10 +77,10 @@ def test_a_storm_is_cut_short(tracing, figure):
     assert len(rows) == 1000
     calls = sum(mine["calls"] for mine in rows)
     figure("counted", calls / (1000 * 10_000), unit="of the threshold")
-    for mine in rows:  # the loss of calls is bounded and reported
+    for mine in rows:  # calls were lost, but at least 16 were counted
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
-    # The debt is paid back. The debt is at most the allowed overhead of ten seconds.
+    # Ocular pays back the debt, which is at most the allowed overhead of ten seconds.
     began = time.monotonic()
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
     figure("paid_back", time.monotonic() - began, unit="s")
@@ -96,14 +96,14 @@ def renews():
     names, (new,) = generated(1)
     for _ in range(31_000):
         new(1)
-    names.clear()  # the function and its dict of globals refer to each other
+    names.clear()  # breaks the reference cycle between the function and its globals
     for _ in range(40_000):
         spin()
 
 
 def test_a_viewer_changes_the_budget(tracing, figure):
     """The overhead follows the budget. The rate of samples follows the budget, too.
-    While the budget is small, the sampler leaves more of it to the hooks."""
+    The sampler uses a smaller part of a small budget than of a large budget."""
     tracing(serve=True, overhead_budget=0.002, deinstrument_threshold=30_000)
     low = work_until(
         lambda s: s["overhead"]["measured"] < 1.5 * s["overhead"]["allowed"], renews

@@ -22,9 +22,9 @@ MANY = range(50000)
 
 
 def share_a_cpu(seconds):
-    """Returns (wall-clock s, CPU s) of the calls. A third of the calls run while no other
-    program uses the CPU. The other calls run while another program spins on the same
-    CPU."""
+    """Calls long_in_c() repeatedly, and returns the wall-clock seconds and the CPU seconds
+    of all calls together. A third of the calls run while no other program uses the CPU. The
+    other calls run while another program spins on the same CPU."""
     cpus = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(cpus)})
     cpu = time.thread_time()

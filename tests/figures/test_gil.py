@@ -19,8 +19,8 @@ def test_the_time_of_a_c_call_counts_for_its_caller():
     traced_calls(lambda asleep: asleep - NEAR, lambda asleep: asleep + NEAR)
 
 
-# Four threads, each of which computes for 12 ms of CPU time and then sleeps for its own
-# time. The program prints {name: times of the thread} for each line on stdin.
+# Each of four threads computes for 12 ms and then sleeps for a time of its own. For each
+# line on stdin, the program prints the threads' times.
 DUTIES = """
 import json, ocular, os, sys, threading, time
 from pathlib import Path
@@ -67,7 +67,7 @@ for _ in sys.stdin:
 
 
 def parts(numbers):
-    """Returns the part of each number in the sum, in per cent."""
+    """Returns each number as a percentage of the sum of all numbers."""
     whole = sum(numbers.values())
     return {name: 100 * number / whole for name, number in numbers.items()}
 
@@ -77,7 +77,7 @@ def furthest(ones, others):
 
 
 def tachyon(pid, path):
-    """Returns {name of a thread: number of samples in which it had the GIL}."""
+    """Returns for each thread the number of Tachyon's samples in which it had the GIL."""
     command = [PYTHON, "-m", "profiling.sampling", "attach", "--all-threads"]
     command += ["--mode", "gil", "-r", HZ, "-d", str(SECONDS), "--collapsed", "-o", path]
     out = subprocess.DEVNULL

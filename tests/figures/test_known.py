@@ -6,8 +6,8 @@ known functions. To run the test by hand and to see a table:
 pytest -s tests/figures/test_known.py
 
 test_known.py KNOWN RUNNING serve|trace is the program. Each of the known functions is
-called once after tracing has begun. Then the program prints "ready". It uses a quarter of a
-core.
+called once after tracing has begun. Then the program prints "ready". The program uses a
+quarter of a core.
 """
 
 import os
@@ -87,7 +87,7 @@ def cpu_ns(pid):
 
 
 def measure(pid):
-    """Returns {name of a thread of Ocular: ms of CPU time a second}."""
+    """Returns the ms of CPU time that each of Ocular's threads uses in a second."""
     time.sleep(WARM_S)
     before, began = cpu_ns(pid), time.monotonic()
     time.sleep(SECONDS)

@@ -52,7 +52,8 @@ PERF = re.compile(r"\s*([\d.]+)%\s+\S+\s+\[\.\] (.*\S)")
 
 
 def stacks(directory, *before):
-    """Returns [([names of the functions], us, stack)] of the program."""
+    """Runs the program. Returns the names of the functions, the us and the text of each
+    stack."""
     out = directory / "x.folded"
     ocular = [PYTHON, "-m", "ocular", "--native", "--quiet", "--output", out]
     program = write(directory, WORK)

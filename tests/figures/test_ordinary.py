@@ -21,8 +21,8 @@ import ocular
 import pytest
 
 SECONDS = 30
-LEAST_SHARE = 0.04  # a job with a smaller fraction of the program's CPU time is not judged
-# three sigma of an estimate from this many samples are 25 %
+LEAST_SHARE = 0.04  # A job with a smaller part of the CPU time is not judged.
+# With this many samples, an estimate has an error of 25 % (three sigma).
 LEAST_SAMPLES = 144
 truth = collections.Counter()  # CPU time in ns of each job
 count = collections.Counter()
@@ -181,7 +181,7 @@ def main(name):
 
 # --- The comparison -----------------------------------------------------------
 
-# {job: functions that only this job calls}
+# Maps the name of a job to the functions that only this job calls.
 BELOW = {
     "calls": ["leaf"],
     "through_json": [

@@ -58,8 +58,8 @@ def rows_of(function):
 
 
 def spent(function, opcode=None):
-    """Returns the cycles until now, either for the instructions with one opcode or for all
-    instructions."""
+    """Returns the cycles that were measured so far, either for the instructions with one
+    opcode or for all instructions."""
     return sum(
         row["cycles"] * row["hits"]
         for row in rows_of(function)
@@ -68,8 +68,7 @@ def spent(function, opcode=None):
 
 
 def cheapest(function, times, argument, rounds, opcode=None):
-    """Returns the cycles of a call, which are the smallest number of cycles in `rounds`
-    rounds."""
+    """Returns the cycles of one call in the fastest of `rounds` rounds."""
     best, before = [], spent(function, opcode)
     for _ in range(rounds):
         repeat(function, times, argument)

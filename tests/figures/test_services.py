@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 HANDLERS = "get_item", "list_items", "page", "slow", "render", "to_item"
 # seconds before the service is observed, and seconds for which it is observed
 BEFORE, SECONDS = 30, 30
-# A function with at least this share of a core must have a call rate. The share is one
-# sample in a window of 30 s.
+# A function with at least this share of a core must have a call rate. A function with this
+# share is found by one sample in 30 s.
 LEAST = 3e-4
 ITSELF = "services.py"
 COMMANDS = {

@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #define WALKS 2000u
-#define DEPTH 8 // Number of functions below the library's.
+#define DEPTH 8 // Number of nested calls of work().
 
 #if defined(OCULAR_LIBDW) && defined(__x86_64__)
 static struct Native native;
@@ -68,7 +68,7 @@ int main(void)
     Native_step(&native, 1);
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &every, NULL);
-    // Ocular reads the tables of the libraries that the first walks need.
+    // Ocular reads the unwind tables that the first walks need.
     for (unsigned i = 0; taken < WALKS; i++) {
         work(DEPTH);
         if (i < 50) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes a timeline in memory, and the view that a reader of the timeline's
-// recording has, for tests.
+// For tests: makes a timeline in memory, and the TimelineView that a reader of
+// the timeline's recording gets.
 #pragma once
 
 #include "formats/recording_reader.h"
@@ -21,7 +21,7 @@ static inline bool Frozen_name(void *context, uint32_t id,
     return false;
 }
 
-// The view contains all events that were added so far. The view is valid until
+// Returns a view of all events that were added so far. The view is valid until
 // RecordingReader_close.
 static inline const struct TimelineView *Frozen_view(struct Timeline *timeline,
                                                      struct RecordingReader *to)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// This number of threads needs the clocks of more than two sequences of
+// With this many threads, the file needs clocks for more than two sequences of
 // packets.
 #define THREADS 150
 
@@ -57,8 +57,8 @@ static bool name_of(void *context, uint32_t id, struct PerfettoName *name)
     return true;
 }
 
-// Pushes a step of a task, and the call that belongs to the step. The text of
-// the step can be lost.
+// Pushes a step of an asyncio task, and the call that belongs to the step.
+// Sometimes an event before the step says that its text was lost.
 static void push_task(struct Ring *ring, uint64_t now)
 {
     static const char *const names[] = {"Task-1", "", "a\"\x01 \xc3\xa4",
@@ -120,7 +120,7 @@ static void push(struct Ring *ring, uint64_t *now)
                           below(3) ? below(90) : random_u64(),
                           (unsigned)below(below(9) ? 3 : 65536));
     if (below(9) == 0) {
-        // Instructions differ in the number of their code unit.
+        // Each instruction has the number of a different code unit.
         unsigned unit = (unsigned)below(9);
 
         kind = EVENT_STEP;

@@ -13,7 +13,7 @@ enum { MAIN = 7, WORK = 9, GONE = 12 };
 // The stacks are main -> work -> main -> work, main -> gone, and a stack that
 // was cut off.
 static const struct FlameRow rows[] = {
-    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // This time is in no traced function.
+    {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // Time in no traced function.
     {0, MAIN, 0, 0, 10000, 0},
     {1, WORK, 0, 0, 20000, 5000},
     {2, MAIN, 0, 0, 0, 0},
@@ -40,7 +40,7 @@ static const struct FlameTable table = {
 };
 
 static struct Profile profile;
-static struct Bytes out; // The text that was written last.
+static struct Bytes out; // The newest text that written() has made.
 
 static void make(void)
 {
@@ -100,7 +100,7 @@ TEST_WITH(speedscope_has_the_wall_time, make, release)
         strstr(text,
                "\"name\":\"app.py (wall time)\",\"unit\":\"nanoseconds\","
                "\"startValue\":0,\"endValue\":147899,"));
-    // The frames of the waits come after those of the functions.
+    // In the list of frames, the frames for waits follow those for functions.
     assert_non_null(strstr(text, ",[4,12],[0,1,8],[0,1,14]]"));
     profile.wait_count = 0;
     text = written(FILE_SPEEDSCOPE);
@@ -128,9 +128,9 @@ TEST_WITH(callees_without_a_row, make, release)
     size_t i;
     uint64_t all = 0, rest = 0;
 
-    // The rows of this function have 65000 ns.
+    // The rows of this function have 65000 ns in total.
     profile.functions[1].self_ns = 16250;
-    // The rows of this function have 10000 ns.
+    // The rows of this function have 10000 ns in total.
     profile.functions[0].self_ns = 9999;
     Profile_merge(&profile);
     Profile_divide(&profile);

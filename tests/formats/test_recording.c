@@ -147,8 +147,8 @@ TEST(a_descriptor_that_changed_hands)
     assert_int_equal(unlink(path), 0);
 }
 
-// After the program has closed the file, a place in the file is of no use. A
-// larger place in memory is used, although the place in the file fits better.
+// If the program has closed the recording's file, new data goes to free room in
+// memory, even if free room in the file has a better size.
 TEST(a_place_in_a_closed_file)
 {
     struct Recording *recording = make();
@@ -216,8 +216,8 @@ TEST(a_removed_file_takes_no_blocks)
     close(child);
 }
 
-// Bytes that the file refuses are kept in memory, and are written as soon as
-// the file takes them.
+// If a write to the file fails, the bytes stay in memory until a later write
+// succeeds.
 TEST(what_a_file_does_not_take)
 {
     rlim_t before;
@@ -228,7 +228,7 @@ TEST(what_a_file_does_not_take)
     int error;
 
     Recording_set_room(recording, 5 << 16);
-    // Room for two places and a part of a third place.
+    // The file has room for two pieces and a part of a third piece.
     before = limit_files(4096 + 3 * 65536 - 4096);
     for (i = 0; i < 6; i++) {
         memset(piece, (int)i, sizeof piece);
@@ -296,14 +296,14 @@ TEST(neighbours_become_one_place)
     let_go(recording);
 }
 
-#define SMALL 96u // Number of bytes of data in the smallest place.
+#define SMALL 96u // Bytes of data in the smallest block.
 
 // The recording that is being flushed, and a block in the page to which the
 // next SMALL bytes are written.
 static struct Recording *flushing;
 static struct RecordingSlot *beside;
 
-// While the file refuses bytes, this writes to a free place in the file.
+// While writes to the file fail, puts new data into free room of the file.
 static void use_again(void)
 {
     struct Recording *recording = flushing;
@@ -346,8 +346,8 @@ TEST(a_page_that_moves_during_a_flush)
     let_go(recording);
 }
 
-// A place in the file that can no longer be written must not hide a larger
-// place in memory.
+// If writes to the file fail, free room in the file must not keep the recording
+// from using larger free room in memory.
 TEST(a_place_that_the_file_refuses)
 {
     rlim_t before;
@@ -370,7 +370,7 @@ TEST(a_place_that_the_file_refuses)
     assert_true(Recording_holds(recording, &small));
     limit_files(before);
     assert_int_equal(Recording_flush(recording, true), 0);
-    // All bytes are in the file again, and so is the place.
+    // After the flush, new data goes to the free room in the file again.
     assert_int_equal(put(recording, &in_file, 20000), 0);
     assert_int_equal(in_file.at, RECORDING_PAGE);
     let_go(recording);
@@ -785,8 +785,8 @@ static void damage_snapshot(double uptime_s)
     free(data);
 }
 
-// The file has the two newest snapshots, and the newest of those that are not
-// damaged counts. Its size does not grow with the number of snapshots.
+// The file has the two newest snapshots. A reader takes the newer one, unless
+// it is damaged. More snapshots do not make the file larger.
 TEST(the_newest_snapshot_counts)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
@@ -806,7 +806,7 @@ TEST(the_newest_snapshot_counts)
     for (i = 8; i < 1000; i++)
         save_snapshot(timeline, i, false);
     assert_true(Recording_bytes(Timeline_recording(timeline)) < 20000);
-    // If somebody has truncated the file, the next snapshot is whole again.
+    // If somebody truncates the file, the next snapshot is still complete.
     assert_int_equal(truncate(path, 0), 0);
     save_snapshot(timeline, 1000, true);
     check_snapshot(1000, true, 0);
@@ -815,7 +815,7 @@ TEST(the_newest_snapshot_counts)
 }
 
 // Saves snapshots until the process is killed. *said is the time of the newest
-// one that was flushed.
+// snapshot that was flushed.
 static void save_for_ever(_Atomic unsigned *said)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests formats/replay with the steps of tasks. The first events of a thread
-// can be missing. The callbacks of the target write one word for each call of a
-// callback. Calls of functions are tested together with the writers
-// (test_perfetto.c).
+// can be missing. formats/replay calls the callbacks of a target. In these
+// tests each callback writes one word. Calls of functions are tested together
+// with the writers (test_perfetto.c).
 #include "formats/replay.h"
 #include "tracer/timeline/event_code.h"
 #include "tracer/timeline/recording.h"
@@ -123,9 +123,9 @@ static struct TimelineChunk chunk_of(struct Recording *recording,
                                   .check = slot.check};
 }
 
-// Replays all events except the first `skip` events, and compares the words of
-// the target with `words`. `open` is the function of a call that began before
-// the events, or 0.
+// Replays all events except the first `skip` events, and compares the words
+// that the callbacks write with `words`. `open` is the function of a call that
+// began before the events, or 0.
 static void replay(size_t skip, uint32_t open, const char *words)
 {
     struct Recording *recording = Recording_new_in_memory();

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests what a Summary shows of a recording (calls, shares and callers), for
-// the whole run and for a stretch of the run. The number of calls of
-// a function that was armed in slices is estimated. Numbers that are unknown
-// are null.
+// the whole run and for a stretch of the run. The number of calls of a function
+// that was armed in slices is estimated. Numbers that are unknown are null.
 #include "formats/summary.h"
 
 #include "tests/random.h"
@@ -224,8 +223,8 @@ static void make_run(void)
 }
 
 // Records a run of ten seconds. Function 2 always sleeps. In function 3, a
-// thread waits all the time, and the kernel tells only in one of two
-// observations why: for a socket in the first half of the run, and for a file
+// thread waits all the time. Only every second observation shows what the
+// thread waits for, which is a socket in the first half of the run and a file
 // in the second half.
 static void make_waits(void)
 {
@@ -387,7 +386,7 @@ TEST_FIXTURE(a_recording_without_waits)
                 isnan(f->shown->gil_waited));
     assert_true(isnan(f->shown->cpu_waited));
     assert_near(one->total_parts->c, .25, .05);
-    // A file of this version without a wait says that no thread waited.
+    // If a file of this version has no event of a wait, no thread has waited.
     set_version(RECORDING_VERSION);
     Summary_close(f->summary);
     open_summary(f);
@@ -397,7 +396,7 @@ TEST_FIXTURE(a_recording_without_waits)
     assert_near(f->shown->cpu_waited, 0, 0);
 }
 
-// If the kernel tells of no wait what it is for, the kinds are not known.
+// The kernel never says what a thread waits for, so the kinds are unknown.
 TEST_FIXTURE(waits_of_unknown_kinds)
 {
     const struct Function *one;
@@ -458,7 +457,7 @@ TEST_FIXTURE(a_function_that_goes_dark)
     assert_int_equal(function(f, 5)->calls, NULL_U64);
     // Function 5 has no event, so nothing shows whether function 5 was armed.
     assert_int_equal(function(f, 5)->state, NULL_U64);
-    // The stretch of the run ends before function 2 went dark.
+    // This part of the run ends before function 2 loses its hooks.
     show(f, 0, .04);
     assert_int_equal(function(f, 2)->calls_exact, 1);
 }

@@ -101,7 +101,7 @@ static void keep(struct Snapshot **base, const struct Message *message)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    // Without this, the compiler could leave out the reading.
+    // Without this variable, the compiler could leave out the reading.
     static volatile uint64_t sink;
     struct Snapshot *base = NULL;
     struct Message message;

@@ -42,7 +42,7 @@ static void take_back(void *context, const struct Snapshot *snapshot)
     expect(snapshot == ((struct Stage *)context)->snapshot);
 }
 
-// Answers at once. The answer has the content of the request.
+// Answers a request at once with the content of the request.
 static void hear_request(void *context, uint64_t viewer,
                          const struct Message *message)
 {

@@ -51,7 +51,7 @@ TEST_WITH(test_restore, set_up, tear_down)
     assert_int_equal(prepare(path), 0);
     memcpy(before, path, sizeof(path));
     rmdir(in_base("own"));
-    // the module does not read this value again
+    // the module does not read the variable again
     setenv("OCULAR_DIR", "/elsewhere", 1);
     assert_int_equal(Address_restore(path, 77), 0);
     assert_string_equal(path, before);
@@ -144,7 +144,7 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     assert_null(strstr(why, "stale"));
     close(Socket_listen(path));
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
-    has(why, "stale"); // this word shows that the folder was searched
+    has(why, "stale"); // shows that the folder was searched
     assert_int_equal(access(path, F_OK), -1);
     close(ready[0]);
     close(ready[1]);

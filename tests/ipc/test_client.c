@@ -20,7 +20,7 @@
 
 #include "tests/unit.h"
 
-#define LIMIT_MS 60000 // ms; longest wait for messages that come soon
+#define LIMIT_MS 60000 // ms; a message that takes longer makes the test fail
 
 static char directory[64];
 static struct Served served;
@@ -43,12 +43,10 @@ int clock_gettime(clockid_t id, struct timespec *now)
 struct Script {
     int listener;
     struct Bytes bytes; // bytes that the process sends first
-    size_t piece;       // largest number of bytes that it sends at once; 0
-                        // means all
-    bool mute;          // if true, it accepts no connection, like a stopped
-                        // process
+    size_t piece;       // most bytes that one send takes; 0 means all bytes
+    bool mute;          // if true, the process accepts no connection
     bool hang_up;
-    int fd; // the connection that it has accepted
+    int fd; // the connection that the process has accepted
 };
 
 static void send_all(struct Script *script)
@@ -278,7 +276,7 @@ TEST_FIXTURE(test_requests_wait)
 
         bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
         idle = got > 0 ? 0 : idle + 1;
-        // This call continues to send the request.
+        // Client_next sends further bytes of the request.
         assert_int_equal(Client_next(f->client, &message), 0);
     }
     for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
@@ -305,7 +303,7 @@ TEST_FIXTURE(test_a_file_goes_with_its_request)
     int came = 0;
 
     greet(f);
-    while (sent < 50000) { // these are more bytes than a socket's buffer holds
+    while (sent < 50000) { // more bytes than a socket's buffer holds
         assert_int_equal(Client_request(f->client, &request), 0);
         sent++;
     }
@@ -328,10 +326,10 @@ TEST_FIXTURE(test_a_file_goes_with_its_request)
         if (passed) {
             assert_int_equal(came, 0);
             came = passed;
-            // The request with the descriptor ends at this byte or later.
+            // The descriptor's own request ends at this byte or later.
             came_at = bytes.size;
         }
-        // This call continues to send the requests.
+        // Client_next sends further bytes of the requests.
         assert_int_equal(Client_next(f->client, &message), 0);
     }
     assert_true(came > 2);

@@ -54,7 +54,7 @@ static void read_all(uint64_t now)
     Clients_read(&hall.clients, polled, now);
 }
 
-// Makes viewers that have said hello at 0 ms and have read the answer.
+// Connects viewers. Each viewer sends HELLO at 0 ms and reads the answer.
 static void open_hall(void)
 {
     const struct Message hello = {.type = MESSAGE_HELLO,
@@ -115,7 +115,7 @@ TEST_WITH(test_one_frame_goes_to_all, open_hall, close_hall)
     hall.snapshot->uptime_s = 2;
     Clients_turn(&hall.clients, 1000);
     Clients_publish(&hall.clients);
-    // The new frame is in the memory of the old frame.
+    // The encoder has used the memory of the old frame again.
     assert_ptr_equal(hall.clients.frames.whole, frame);
     assert_true(frame->uptime_s == 2);
     assert_int_equal(frame->references, MANY + 1);
@@ -157,7 +157,7 @@ TEST_WITH(test_who_follows_has_changes, open_hall, close_hall)
 }
 
 // A viewer reads as many bytes as arrive, and so always leaves some bytes
-// unread. The buffer of its answers does not grow.
+// unread. The buffer for answers to this viewer does not grow.
 TEST_WITH(test_answers_that_wait_are_bounded, open_hall, close_hall)
 {
     enum { SIZE = 60 << 10, ROUNDS = 200 };
@@ -336,7 +336,7 @@ TEST_WITH(test_requests_beyond_a_burst_come_late, open_hall, close_hall)
         read_all(next - 1);
         Clients_flush(clients, next - 1);
         count = Clients_poll(clients, polled);
-        // Nothing wakes the server's thread.
+        // No descriptor is ready, so nothing wakes the server's thread.
         assert_int_equal(poll(polled, count, 0), 0);
         now = next;
         read_all(now);

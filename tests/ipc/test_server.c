@@ -25,8 +25,8 @@ struct Tracer {
     // If true, the tracer counts requests for snapshots, and publishes nothing.
     bool mute;
     atomic_uint wants, firsts, gets, puts, viewers, requests;
-    atomic_uint_fast64_t viewer; // the viewer that has sent the last request
-    struct Message request;      // a copy of the last request without its text
+    atomic_uint_fast64_t viewer; // The viewer that has sent the last request.
+    struct Message request;      // A copy of the last request without its text.
 };
 
 static void hear_want(void *context, bool first)
@@ -154,7 +154,7 @@ static int connect_raw(const struct Tracer *tracer)
     return fd;
 }
 
-// Returns the ns of CPU time that a thread gets in this time.
+// Spins for `ms`, and returns the ns of CPU time that the thread has got.
 static uint64_t spin_ms(unsigned ms)
 {
     uint64_t used = Now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -234,7 +234,7 @@ TEST_WITH(test_a_storm_is_slowed_down, set_up, tear_down)
         int fd = connect_raw(&tracer);
 
         while (Socket_receive(fd, &byte, 1) == -EAGAIN)
-            usleep(500); // the server accepts the viewer in this time
+            usleep(500); // until the server has accepted the viewer
         close(fd);
     }
     assert_true(Now_s(CLOCK_MONOTONIC) - began > (STORM - AT_ONCE) * 0.019);

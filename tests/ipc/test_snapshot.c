@@ -110,8 +110,8 @@ static size_t member_size(const struct Field *field)
 }
 
 // Checks that every byte of a struct, except its arena, belongs to exactly one
-// row of the table. So this check finds a member without a row, a row that
-// occurs twice, and a wrong offset.
+// row of the table. This check finds a member of the struct without a row, a
+// row that occurs twice, and a wrong offset.
 static void check_cover(const struct Record *record, size_t rest)
 {
     unsigned char *seen = calloc(1, record->size);
@@ -141,7 +141,7 @@ TEST(test_every_member_has_one_row)
 }
 
 // A snapshot that is renewed is like a new one. A renewed snapshot uses its old
-// memory again as soon as this memory is one chunk.
+// memory again if this memory is a single chunk.
 TEST(test_a_snapshot_is_built_in_the_same_memory)
 {
     struct Snapshot *snapshot = Snapshot_new();
@@ -178,7 +178,7 @@ TEST(test_a_snapshot_is_built_in_the_same_memory)
     assert_non_null(Snapshot_alloc(snapshot, 10000));
     Snapshot_renew(snapshot);
     assert_true(Snapshot_bytes(snapshot) < 20000);
-    Snapshot_renew(snapshot); // nothing was put into the snapshot
+    Snapshot_renew(snapshot); // this snapshot is empty
     assert_true(Snapshot_bytes(snapshot) < 20000);
     Snapshot_free(snapshot);
 }

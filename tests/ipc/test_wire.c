@@ -39,7 +39,7 @@ static void fill(struct Arena *owner, const struct Record *record, char *value)
         if (field->type == FIELD_LIST)
             fill_list(owner, field, value);
         else if (random_u64() % 8 == 0)
-            continue; // this value means null for this type
+            continue; // the field keeps its initial value, which means null
         else if (field->type == FIELD_BOOL)
             *(uint64_t *)at = random_u64() % 2;
         else if (field->type == FIELD_STATE)
@@ -106,7 +106,7 @@ static struct Bytes encoded(const struct Message *message)
     return bytes;
 }
 
-// Decodes a message that takes all bytes.
+// Decodes a message, and checks that it takes all bytes.
 static void decode_all(struct Message *out, const struct Bytes *bytes)
 {
     assert_int_equal(
@@ -114,8 +114,8 @@ static void decode_all(struct Message *out, const struct Bytes *bytes)
         bytes->size);
 }
 
-// At the offset `member`, struct Message has a pointer to a struct that
-// `record` describes.
+// Encodes and decodes `in`, and compares the results. At the offset `member`,
+// struct Message has a pointer to a struct that `record` describes.
 static void check_round_trip(struct Message in, const struct Record *record,
                              size_t member)
 {
@@ -390,7 +390,7 @@ TEST(test_older_snapshot_is_null_at_the_end)
     Bytes_release(&body);
 }
 
-// Puts empty fields up to the list `name`.
+// Writes an empty value for each field of a snapshot before the list `name`.
 static void put_fields_before(struct Bytes *body, const char *name)
 {
     const struct Field *field = SNAPSHOT_RECORD.fields;
@@ -416,8 +416,8 @@ TEST(test_records_of_other_lengths)
     Bytes_put_u32(&body, 3);
     Bytes_put_u32(&body, 8); // an element of an older version has only the tid
     Bytes_put_u64(&body, 11);
-    Bytes_put_u32(&body, 0); // this element has no fields
-    // an element of a newer version has more fields
+    Bytes_put_u32(&body, 0); // This element has no fields.
+    // An element of a newer version has more fields.
     Bytes_put_u32(&body, 8 + 5 + 24 + 9 + 24 + 32 + 6);
     Bytes_put_u64(&body, 33);
     Bytes_put_text(&body, "x");
@@ -433,8 +433,8 @@ TEST(test_records_of_other_lengths)
     for (int i = 0; i < 4; i++)
         Bytes_put_f64(&body, 0.1 * i);
     Bytes_put(&body, "future", 6);
-    // The next field is functions_total. The decoder reads it at the right
-    // offset.
+    // The next field is functions_total. The decoder must find it behind the
+    // longer elements.
     Bytes_put_u64(&body, 1234);
     out = decode_snapshot(&body);
     assert_int_equal(out.snapshot->thread_count, 3);
