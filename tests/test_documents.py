@@ -206,8 +206,7 @@ def test_each_column_says_how_sure_it_is():
     main = re.split(r"^## .*$", text_of("docs/metrics.md"), flags=re.M)[1]
     for paragraph in main.strip().split("\n\n"):
         name = paragraph.split("**")[1]
-        # P99 and TOTAL have the precision of the column above. FUNCTION is CPython's
-        # name.
+        # P99 and TOTAL have the precision of the column above. FUNCTION is CPython's name.
         if name not in ("P99", "TOTAL", "FUNCTION"):
             assert re.search("ounted|sampled|exact|`python/hooks/", paragraph), name
 

@@ -34,8 +34,8 @@ static int report(PyMonitoringState *state, int event, PyObject *code)
     }
 }
 
-// fire(event, code, exception) sets the exception unless it is None, fires the
-// event, and returns the exception that is set afterwards, or None.
+// fire(event, code, exception) sets `exception` unless it is None, and fires
+// the event. Then it returns the exception that is set, or None.
 static PyObject *fire(PyObject *module, PyObject *args)
 {
     PyMonitoringState state = {0};
@@ -56,8 +56,8 @@ static PyObject *fire(PyObject *module, PyObject *args)
     exception = PyErr_GetRaisedException();
     PyMonitoring_ExitScope();
     if (result < 0 && !exception)
-        // At this point PyMonitoring has returned -1 for the event without
-        // setting an exception.
+        // PyMonitoring has returned -1 for the event without setting an
+        // exception.
         exception = Py_NewRef(PyExc_SystemError);
     return exception ? exception : Py_NewRef(Py_None);
 }

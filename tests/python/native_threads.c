@@ -18,7 +18,7 @@ struct Job {
     long times;
     long pause_us;
     pthread_key_t key;
-    bool at_end; // true to call the function also in a thread-local destructor
+    bool at_end; // true if a thread-local destructor also calls the function
 };
 
 static void call(struct Job *job)

@@ -16,7 +16,7 @@ NEAR = 0.1  # tolerance, as a share of all awaits
 
 class Handlers:
     """Runs handle() in an event loop until the end of the block. `times` has the seconds
-    that it has awaited each kind."""
+    that handle() has awaited each kind of event."""
 
     def __init__(self, handle):
         self.go_on, self.times = True, {}
@@ -131,14 +131,14 @@ def test_each_await_has_its_kind(settings):
             if not found or time.monotonic() - began < 5:
                 return False
             parts, known = shares(found), shares(truth)
-            # The one handler does nothing but await.
+            # The only handler awaits all the time, so the shares add up to about 1.
             return 0.5 < sum(found.values()) < 1.001 and all(
                 abs(parts[kind] - known.get(kind, 0)) < NEAR for kind in parts
             )
 
         assert wait_until(check)
         snapshot = ocular.snapshot()
-    # The callers have the awaits of the functions that they await.
+    # A function's awaits also count for its callers.
     assert awaits_of(snapshot, "Handlers.main")["socket"] > 0
     assert awaits_of(snapshot, "naps")["sleep"] > 0
     assert awaits_of(snapshot, "naps")["queue"] == 0

@@ -65,7 +65,7 @@ def test_what_is_dark_is_armed_again(tracing):
             and any(after < 0.5 * before for before, after in zip(ages, ages[1:]))
         )
 
-    # After re-arming, the age of the numbers becomes small again.
+    # After a function has got its hooks again, its numbers are new, so their age is small.
     snapshot = work_until(rearmed, counted)
     mine = row(snapshot, "spin")
     assert not mine["calls_exact"]
@@ -183,12 +183,12 @@ def test_a_call_that_hangs_is_seen_after_its_slice(tracing):
             thread.join()
 
     def work():
-        # The other functions are called less often, so they stay armed before hangs().
+        # hangs() is called more often than the others, so it loses its hooks first.
         for _ in range(3):
             hangs(ended)
         for other in others:
             other()
-        if len(threads) == 100:  # these calls began before the slice
+        if len(threads) == 100:  # these calls began before the slice began
             release()
             threads.clear()
             event.clear()
@@ -222,8 +222,8 @@ numbers = itertools.count()
 
 
 def call_new_functions(count=10, calls=500, folder="/usr/lib/python3"):
-    """Makes functions and calls them one after the other. So at most one of the functions
-    is running while armed functions are cut short. Returns the functions by name. The
+    """Makes functions and calls them one after the other. So at most one of them is running
+    when Ocular removes hooks because of the budget. Returns the functions by name. The
     caller keeps the functions, because a function's row exists only as long as the
     function."""
     names = {}
@@ -244,16 +244,16 @@ def states_of_new(folder):
 
 
 def test_in_debt_a_librarys_new_code_is_left_alone(tracing):
-    """While the budget is in debt, only the program's own new code is armed. Each new
-    function adds to the debt, so on a slow machine the debt only becomes larger."""
+    """While the overhead exceeds the budget, a library's new code gets no hooks, but the
+    program's own new code does. Each new function increases the overhead."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     wait_until(lambda: states_of_new("/usr/lib/python3") == {"dark"}, SLOW)
     assert "dark" not in states_of_new("/srv")
 
 
 def test_in_debt_the_sampler_slows_down(tracing):
-    """The sampler begins with 100 Hz. While this budget is in debt, the budget pays for
-    fewer than 10 samples a second."""
+    """The sampler begins with 100 Hz. While the overhead exceeds this small budget, the
+    budget allows fewer than 10 samples a second."""
     tracing(deinstrument_threshold=100_000, overhead_budget=0.0001)
     work_until(
         lambda seen: seen["uptime_s"] > 3 and seen["sampler"]["hz"] < 30, call_new_functions

@@ -124,7 +124,7 @@ def test_names_are_those_that_a_person_writes():
     found = traced(kinds, **EXACT)
     assert {
         "list",  # makes an object of the class Numbers
-        "list.append",  # although it is bound to an object of the class Numbers
+        "list.append",  # is bound to an object of the class Numbers
         "functools.partial",
         "functools.partial.__call__",
         "time.perf_counter",
@@ -136,10 +136,10 @@ def test_names_are_those_that_a_person_writes():
         "list.__init__",
         "_json.Scanner",
         "_json.Scanner.__call__",
-        # An object of C code that has a name of its own, as numpy.dot has.
+        # A callable object of a C type that has its own name, like numpy.dot.
         f"{__name__}.cached",
     } <= set(found)
-    # Only C functions have such rows.
+    # Only C functions have rows like these.
     assert not [name for name in found if "Callable" in name or "Numbers" in name]
 
 
@@ -151,7 +151,7 @@ def timed():
 
 def test_a_call_is_timed_without_the_search_for_its_name():
     found = traced(timed, **EXACT)
-    least = found["int.from_bytes"]["min_cycles"]  # This one is found by its address.
+    least = found["int.from_bytes"]["min_cycles"]  # Ocular finds this name by its address.
     assert 0 < found["functools.partial.__call__"]["min_cycles"] < 3 * least
 
 
@@ -170,7 +170,7 @@ def test_functions_of_one_slot_are_apart():
         assert found[name]["calls"] == 60, name
     for name in "int.__new__", "float.__add__", "dict.__init__":
         assert found[name]["calls"] == 25, name
-    # CPython reports no end of such a call.
+    # CPython reports no end of a call that is made in this way.
     assert "sorted" not in found
 
 
@@ -236,7 +236,7 @@ def test_samples_find_the_c_function():
 
 
 def handle(function, numbers):
-    """Is entered a few hundred times a second."""
+    """Calls C functions. This function itself is called a few hundred times a second."""
     for _ in range(5):
         {}.get(1)
     for i in range(4):
@@ -249,10 +249,10 @@ def handle(function, numbers):
 
 
 def test_rates_under_a_budget_follow_from_the_callers():
-    """In slices, the calls of each entry of a function are counted."""
+    """Ocular multiplies the rate of handle() by the number of C calls in a call of it."""
     numbers, pause_s, found = [], 0.004, {}
-    # Calls of each entry. The main loop has one call that never ends, so its calls are
-    # those in a time, and less exact.
+    # Number of C calls in each call of handle(), and tolerance. The main loop has only one
+    # call, which never ends, so its rate is less exact.
     truth = {"dict.get": (5, 0.1), "abs": (3, 0.1), "str": (1, 0.1), "int": (1, 0.1)}
     truth["time.sleep"] = 1, 0.3
 

@@ -22,7 +22,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def sums(snapshot, file="<made>"):
-    """Returns {name: calls} of living and freed functions."""
+    """Returns the calls of living and freed functions, by name."""
     counts = Counter()
     for rows in snapshot["functions"], snapshot["retired"]:
         for row in rows:
@@ -82,7 +82,7 @@ def test_more_names_than_rows():
     assert others["name"] == "(others)"
     assert others["file"] is None and others["line"] is None
     calls = sum(r["calls"] for r in final["retired"])
-    assert calls == sum(truth.values()) + 1000  # 1000 calls belong to modules.
+    assert calls == sum(truth.values()) + 1000  # modules have 1000 calls
     assert sum(r["objects"] for r in final["retired"]) == 2000
     assert others["calls_exact"] is True
     for name, count in sums(final).items():
@@ -122,7 +122,7 @@ class Churner:
         self.random = random.Random(seed)
         self.calls = Counter()
         self.objects = []  # number of calls of each code object
-        # {address of a code object: names of the code objects at this address}
+        # Maps an address to the names of the code objects that were at this address.
         self.names_at = {}
         self.kept = []
         self.suspended = []
@@ -271,8 +271,8 @@ def samples_of(snapshot, name):
 
 
 def test_shares_under_their_own_names():
-    """Functions with two names alternate at one address. Only the functions with the
-    name "works" take time, so only they have shares."""
+    """Two functions with different names are alternately made at one address and freed.
+    Only the functions with the name "works" take time, so only they have shares."""
     addresses = {"works": set(), "idles": set()}
     chance = random.Random(1)
 

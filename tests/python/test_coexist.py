@@ -66,12 +66,12 @@ def clean():
 
 
 class Ours:
-    """Gives Ocular the interface of a tool. Compares Ocular's counts of each trace with the
-    true counts."""
+    """Gives Ocular the same interface as the other tools. Compares Ocular's counts of each
+    trace with the true counts."""
 
     def __init__(self, load, **settings):
         self.load = load
-        if settings != SETTINGS[0]:  # With SETTINGS[0] the tests' code is traced, too.
+        if settings != SETTINGS[0]:  # SETTINGS[0] also traces the tests
             settings["include_only"] = [load.path]
         self.settings = {**EXACT, **settings}
 
@@ -93,7 +93,7 @@ def check(final, load, times):
 
 
 def play(order, tool, ours=None):
-    """Runs the steps of `order`. Returns the events that the tool has seen."""
+    """Executes an order of ORDERS. Returns the events that the tool has seen."""
     steps = {"T": tool.start, "t": tool.stop, "w": tool.load}
     if ours:
         steps.update({"O": ours.start, "o": ours.stop})
@@ -218,7 +218,7 @@ def test_a_foreign_restart_events_changes_nothing():
         helper(3)
     after = row(ocular.snapshot(), "helper")
     ocular.stop_tracing()
-    # Each site can fire once more before the function is dark again.
+    # After restart_events(), each hook of helper() can fire once more.
     assert after["state"] == "dark"
     assert after["calls"] <= before["calls"] + 2
 
@@ -313,8 +313,8 @@ def in_thread(load, start, go, times):
 @pytest.mark.parametrize("make", [beside.TraceAllThreads, beside.ProfileAllThreads])
 @pytest.mark.parametrize("order", ["TOwot", "OTwto", "OTwot"])
 def test_tools_for_all_threads(make, order, tmp_path):
-    """A thread that already runs when the tools start has the right events. The main thread
-    also runs the load."""
+    """The events of a thread that is already running when the tools start are right. The
+    main thread also runs the load."""
 
     def play_in_two(load, tool, ours):
         start, go = threading.Event(), threading.Event()
@@ -432,7 +432,7 @@ def test_a_profile_function_sees_no_end_without_a_beginning(settings):
     alone = first_run()
     ocular.start_tracing(perfetto=False, quiet=True, **settings)
     beside_us = first_run()
-    # Profile.runcall() asserts the order of its events
+    # Profile.runcall() fails if its events come in the wrong order.
     profile.Profile().runcall(pure.CASES["recursion"])
     ocular.stop_tracing()
     assert beside_us == alone == ["c_call", "c_return", "c_call"]

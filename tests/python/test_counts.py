@@ -36,8 +36,7 @@ def leaf():
 
 
 def test_nothing_is_lost_on_one_cpu():
-    """No event is lost if the program's threads and Ocular's own threads share one
-    CPU."""
+    """No event is lost if the program's threads and Ocular's own threads share one CPU."""
 
     def calls_leaf():
         for _ in range(100_000):
@@ -81,7 +80,7 @@ def test_started_in_the_middle_of_a_loop():
     assert loop() == sum(range(2000))
     final = ocular.stop_tracing()
     mine = row(final, "loop")
-    # If a call began before the trace, the hits of its frame count, but the call does not.
+    # This call began before the trace, so it is not counted, but its events are.
     assert mine["calls"] == 0 and mine["age_s"] is not None
     assert final["events"] > 900
 

@@ -100,8 +100,8 @@ def always_from_here():
 
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
-    """If another caller than the last time calls the function, the hook looks up the
-    caller. This look-up takes about 20 ns, which must not be charged to the callee."""
+    """If a function's caller has changed since its last call, the hook looks up the new
+    caller. This takes about 20 ns, which must not count as the callee's time."""
 
     def in_turns():
         for _ in range(3000):
@@ -128,7 +128,7 @@ def test_self_and_total():
     top, child = row(final, "parent"), row(final, "in_c")
     assert child["calls"] == 200
     for mine in final["functions"]:
-        # The cycles of other functions were only sampled.
+        # Functions that were only sampled have no self_cycles.
         if mine["self_cycles"] is not None:
             assert mine["total_cycles"] >= mine["self_cycles"] * 0.999, mine
     whole = row(final, "repeat")["total_cycles"]
@@ -174,7 +174,7 @@ def test_a_suspended_generators_time_is_not_its_own():
 
 def test_what_leaves_by_exception_has_its_cycles():
     """A function that ends by an exception has its own cycles, too. Both the function
-    and its caller sleep. Neither of them gets the time of the other's sleep."""
+    and its caller sleep. The time of a sleep counts only for the function that sleeps."""
     inside, around = {"raises": 0.0, "catches": 0.0}, [0.0]
 
     def sleeps(name):

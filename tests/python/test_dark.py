@@ -88,7 +88,7 @@ def positive(numbers):
 
 @pytest.mark.parametrize("end", ["any", "close", "throw"])
 def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
-    """3.12 fires PY_THROW at each early end of a generator, and 3.13 and 3.14 only at
+    """If a generator ends early, CPython 3.12 fires PY_THROW. 3.13 and 3.14 fire it only at
     throw(). A PY_THROW event must not count as a call."""
 
     def numbers():
@@ -123,7 +123,7 @@ def test_dark_generators_are_not_counted_by_their_ends(tracing, end):
 def test_loops_go_dark_on_their_own(tracing):
     tracing(deinstrument_threshold=100, include_only=["test_dark"])
     loops(5_000_000)
-    # The loop has events only until it goes dark.
+    # The loop makes events only until its hook is removed.
     assert ocular.snapshot()["events"] < 10_000
     mine = row(ocular.snapshot(), "loops")
     assert mine["calls"] == 1
@@ -147,7 +147,7 @@ def test_estimates_without_a_sample_are_null(tracing, monkeypatch):
 # --- Dark callees -------------------------------------------------------------
 
 
-slept = []  # seconds of each sleep, measured by the program's own clock
+slept = []  # seconds of each sleep, by the program's own clock
 
 
 def slow_callee():
@@ -184,7 +184,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     callers = (sum(slept[:10]) + sum(slept[-8:])) * after["tsc_hz"]
     assert mine["avg_cycles"] is None or mine["avg_cycles"] < 0.5 * callers / 18
     assert mine["self_cycles"] < 0.5 * callers
-    # The total time still grows while the function is dark.
+    # The function's total time still grows while the function has no hooks.
     assert mine["total_cycles"] > 0.95 * callers
 
 
@@ -263,7 +263,7 @@ def test_a_new_caller_of_dark_code_is_not_billed_for_it(tracing, mode, what):
     assert mine["calls"] == 4
     assert mine["total_cycles"] > 0.95 * callees
     assert mine["self_cycles"] < 0.5 * callees
-    # The caller is timed, because its callees were armed together with it.
+    # The caller is timed, because its callees got their hooks together with it.
     assert 0 < mine["avg_cycles"] < 0.5 * callees / 4
     assert row(after, name)["calls"] == 9
 
@@ -342,8 +342,8 @@ def test_exceptions_out_of_dark_code_keep_the_stack_right(tracing):
 
 @pytest.fixture
 def asked_only(sockets):
-    """Serves without a budget. start_tracing() has no such setting. The governor then
-    re-arms only functions that a viewer asks for."""
+    """Starts a trace without a budget, so that functions get their hooks back only if a
+    viewer asks for it. start_tracing() has no such setting."""
     settings = _settings.check(**QUIET, deinstrument_threshold=50, serve=True)
     ocular._start(settings._replace(overhead_budget=None))
     yield

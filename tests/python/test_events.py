@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests the choice of events. An event that is not chosen has no hook, and no machine
-instruction runs for it. Hits of lines and of branches are those of other tools."""
+instruction runs for it. Other tools count the same hits of lines and branches."""
 
 import dis
 import os
@@ -24,7 +24,8 @@ BENCH = os.path.join(os.path.dirname(os.path.dirname(__file__)), "bench")
 BRANCHES = (
     ("BRANCH_LEFT", "BRANCH_RIGHT") if hasattr(EVENTS, "BRANCH_LEFT") else ("BRANCH",)
 )
-# {the chosen events: the events of sys.monitoring that they add to those of calls}
+# Maps the chosen events to the events of sys.monitoring that they need besides those of
+# calls.
 HOOKS = {
     "call": (),
     "exception": ("RAISE",),
@@ -44,7 +45,7 @@ def bits(names):
 
 
 def armed(code):
-    """Returns (events that have a callback, events that are set) of Ocular's tracer."""
+    """Returns the events for which Ocular has a callback, and the events that are set."""
     tool = next(i for i in range(6) if monitoring.get_tool(i) == "ocular")
     registered = set()
     for name in (*OF_CALLS, *HOOKS[None], *HOOKS["precise"], "LINE", *HOOKS["c_call"]):
@@ -61,7 +62,7 @@ def test_only_chosen_events_have_hooks(events):
         registered, events_set = armed(program.loop.__code__)
         now = ocular.snapshot()
     assert registered == {*OF_CALLS, *HOOKS[events]}
-    unset = {"C_RETURN", "C_RAISE"}  # CPython sets them together with CALL
+    unset = {"C_RETURN", "C_RAISE"}  # CPython sets these events together with CALL
     wanted = bits({*OF_CALLS, *HOOKS[events]} - unset)
     assert events_set & ~bits(unset) == wanted
     assert now["mode"] == ("precise" if "INSTRUCTION" in HOOKS[events] else "adaptive")
@@ -90,7 +91,7 @@ def test_an_event_that_is_not_chosen_adds_no_instruction(monkeypatch):
         for kind in ("without", "events=call", "events=call,exception,c_call,line,branch")
     }
     without, calls, all_of_them = counts.values()
-    # Two calls of the function have hooks, and nothing else.
+    # With events="call", only the two calls of the function have hooks.
     assert calls < 1.005 * without
     assert all_of_them > 2 * without
 
@@ -99,7 +100,7 @@ def test_an_event_that_is_not_chosen_adds_no_instruction(monkeypatch):
 
 
 def lines_by_tool():
-    """Returns {(function, line): hits}, counted by a tool of a few lines."""
+    """Returns the hits of each line, by function and line, as a small tool counts them."""
     counts = Counter()
 
     def count(code, line):
@@ -127,7 +128,7 @@ def test_hits_of_lines_are_those_of_another_tool(events):
 
     def measure():
         program.run()
-        # A rate is counted over at least half a second.
+        # Ocular gives a rate only after half a second of counting.
         return wait_until(rated, SLOW)
 
     _, final = traced(measure, **MINE, events=events)
@@ -155,7 +156,7 @@ def test_lines_within_a_budget_are_counted_in_slices(sockets):
     def known():
         spin()
         rows = {row["line"]: row for row in ocular.snapshot()["lines"]}
-        # A rate is null while the thread often waits for a CPU, as on a busy machine.
+        # On a busy machine, a thread often waits for a CPU. Then the rate is null.
         seen = [rows[line] for line in hot if line in rows and rows[line]["hits"]]
         return len(seen) > 2 and any(row["samples"] for row in seen) and rows
 
@@ -184,7 +185,7 @@ def test_a_long_function_has_no_event_if_its_far_lines_are_slow():
 
 
 def branches_by_tool():
-    """Returns {offset of a branch of loop(): [times it jumped, times it ran]}."""
+    """Maps the offset of each branch in loop() to the times that it jumped and ran."""
     code = program.loop.__code__
     offsets = [each.offset for each in dis.get_instructions(code)]
     following = dict(zip(offsets, offsets[1:]))
@@ -225,7 +226,7 @@ def rows_of_loop(**settings):
 def test_without_branches_blocks_have_no_cycles(sockets):
     rows = rows_of_loop(events="call,line")
     assert not any(row["cycles"] for row in rows)
-    # The line of the `def` has no event, and thus no hits.
+    # The line with `def` has no event and thus no hits.
     hits = {row["line"]: row["line_hits"] for row in rows}
     first = program.loop.__code__.co_firstlineno
     assert hits[first] is None and hits[first + 1] == 30

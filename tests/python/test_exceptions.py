@@ -29,7 +29,7 @@ MINE = f"{__name__}.Mine"
 
 
 def kind(snapshot, type, function):
-    """Returns the row for a type in a function, or None if there is none."""
+    """Returns the row of an exception type in a function, or None if there is none."""
     rows = [
         one
         for one in snapshot["exceptions"]
@@ -77,7 +77,7 @@ def through(times):
 
 def swallowed(times):
     for _ in range(times):
-        hasattr(fresh, "nothing")  # No Python code ever sees the exception.
+        hasattr(fresh, "nothing")  # C code catches the exception.
         {}.get("nothing")
 
 
@@ -129,8 +129,8 @@ def test_an_exception_that_is_raised_again_passes():
     assert counts(final, "KeyError", "again") == (0, 20)
 
 
-# The program counts in a process of its own, in which no generators and threads of other
-# tests end.
+# The program counts in a separate process, because generators and threads of other tests
+# could end in this process.
 FLOW = """
 import ocular
 
@@ -271,8 +271,8 @@ def many_names():
 
 @pytest.mark.parametrize("make, times", [(same_names, 2000), (many_names, 10)])
 def test_a_known_type_costs_no_more_than_other_types(make, times):
-    """A new kind counts as 20 exceptions of the 20 000 that are counted in a second. So
-    types that are always as slow as a new kind would exceed this limit."""
+    """Ocular counts up to 20 000 exceptions a second. The first one of a type counts as 20.
+    If each one did, these exceptions would exceed the limit."""
     types = make()
 
     def body():
@@ -367,7 +367,7 @@ def test_events_of_a_tool_that_has_taken_the_id_stay():
     raised = sys.monitoring.events.RAISE
     ocular.start_tracing(**BUDGET)
     try:
-        fresh(10)  # After these calls, no new code needs the id.
+        fresh(10)  # later calls run no new code, which would need the id
         sys.monitoring.free_tool_id(4)
         sys.monitoring.use_tool_id(4, "other")
         sys.monitoring.set_events(4, raised)

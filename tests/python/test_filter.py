@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""exclude and include_only select code objects by path or qualified name. Ocular decides
-once for each code object. Excluded code costs one call of a hook per RESUME instruction,
-and its time counts as time of its caller."""
+"""The settings exclude and include_only select code objects by path or qualified name.
+Ocular decides once for each code object. For excluded code, each RESUME instruction calls a
+hook only once. The time of excluded code counts as its caller's time."""
 
 import time
 
@@ -17,11 +17,11 @@ def names(snapshot):
     return {row["name"] for row in snapshot["functions"]}
 
 
-slept = []  # seconds of each pause, measured by the program's own clock
+slept = []  # seconds of each pause, by the program's own clock
 
 
 def pause(seconds):
-    """Spends the pause in C code, so that no time of hooks is subtracted."""
+    """Waits in C code, so that Ocular subtracts no time for hooks."""
     begin = time.perf_counter()
     time.sleep(seconds)
     slept.append(time.perf_counter() - begin)
@@ -98,8 +98,8 @@ def test_include_only(include, exclude, wanted):
 
 
 def test_tuples_and_generators_will_do():
-    """include_only accepts a tuple and a generator. include_only is set, because
-    pytest's HookCaller is on the stack and samples could find it."""
+    """include_only accepts a tuple and a generator. All traces here need include_only,
+    because samples could find pytest's HookCaller."""
     _, final = traced(caller, include_only=("callee", "caller"))
     mine = {row["name"] for row in final["functions"] if row["file"] == __file__}
     assert mine == {"caller", "callee"}
@@ -121,7 +121,8 @@ def test_excluded_code_costs_one_call_each():
 
 
 def seconds_of_caller(**settings):
-    """Returns ({name: self time in seconds, and the caller's total}, seconds of sleep)."""
+    """Returns the own seconds of each function, the caller's total, and the seconds of
+    sleep."""
     slept.clear()
     _, final = traced(caller, **settings)
     hz = final["tsc_hz"]
@@ -141,8 +142,8 @@ def test_excluded_time_is_its_callers():
 
 
 def test_callers_beyond_excluded_code_are_seen_through():
-    """If excluded code calls an accepted function, the function counts as a callee of the
-    nearest accepted caller. The time of the function does not count as the caller's own
+    """If excluded code calls an accepted function, Ocular takes the nearest accepted
+    function on the stack as its caller. The function's time is not the caller's own
     time."""
     own, total, pauses = seconds_of_caller(exclude=["callee"])
     assert own["caller"] < 0.5 * pauses < 0.95 * pauses < own["pause"]

@@ -43,12 +43,12 @@ def flame_of(text):
 
 
 def functions(flame):
-    """Returns {name: (self, total)} of the functions."""
+    """Returns the self time and the total time of each function, by name."""
     return dict(zip(flame.names, zip(flame.own, flame.whole)))
 
 
 def frames(flame):
-    """Returns [(depth, name, self, total)] of the frames of the flame graph."""
+    """Returns depth, name, self time and total time of each frame of the flame graph."""
     names = [flame.names[label] for label in flame.labels]
     return list(zip(flame.depths, names, flame.selfs, flame.totals))
 
@@ -193,8 +193,8 @@ def test_names_are_escaped():
 
 
 def test_a_page_with_waits():
-    """The page has the CPU time, and the wall time for the browser. A picture has no
-    waits."""
+    """The page shows the CPU time, and can switch to the wall time in a browser. A picture
+    shows no waits."""
     lines = b"main;work 70\nmain;work;(waiting: lock) 30\n<untraced>;(waiting) 900\n"
     flames = _stacks.read_times(lines.splitlines())
     assert [flame.total for flame in flames] == [70, 1000]

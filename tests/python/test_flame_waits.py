@@ -14,12 +14,12 @@ import pytest
 from e2e import client
 from e2e.program import top, wait_until
 
-NEAR = 0.1  # tolerance, as a part of the thread's time
+NEAR = 0.1  # tolerance, as a fraction of the thread's time
 
 
 @pytest.fixture
 def viewer(own_place):
-    """Yields a viewer of this process, which is traced."""
+    """Traces this process, and yields a viewer of it."""
     ocular.start_tracing(serve=True, quiet=True, perfetto=False)
     try:
         with client.Client(ocular._ocular.socket_path()) as viewer:
@@ -30,7 +30,7 @@ def viewer(own_place):
 
 class Mixed:
     """Sleeps 60 % of the time, waits for a lock for 20 %, and runs for 20 %, if the machine
-    is not busy. `s` has the seconds of each kind."""
+    is not busy. `s` has the seconds of each of these three."""
 
     def __init__(self):
         self.s = dict.fromkeys(("sleep", "lock", "runs"), 0)
@@ -62,7 +62,7 @@ class Mixed:
             self.add("runs", self.runs)
 
     def spins(self):
-        """Uses so much CPU time that Ocular looks four times a second, not once."""
+        """Uses so much CPU time that Ocular observes it four times a second, not once."""
         while self.go_on:
             end = time.thread_time() + 0.005
             while time.thread_time() < end:
@@ -94,7 +94,7 @@ def paths_of(stacks):
 
 
 def parts(stacks, name):
-    """Returns {kind of wait, or "runs": ns} of the paths that contain a function."""
+    """Returns the ns of each kind of wait, and of "runs", in paths with this function."""
     paths, ns = paths_of(stacks), {}
     for path, row in zip(paths, stacks["rows"], strict=True):
         if name in path:
@@ -106,16 +106,16 @@ def parts(stacks, name):
 
 
 def find_kinds(viewer, is_right, least):
-    """Waits until is_right(part of each kind that is shown, true part) holds for all kinds
-    of the known thread, and the thread has no other kinds. At least the fraction `least` of
-    the thread's time must be shown."""
+    """Waits until the viewer shows the right kinds of waits for the thread of Mixed, and no
+    other kinds. is_right(shown, true) compares the shown share of a kind with the true
+    share. The viewer must show at least the fraction `least` of the thread's time."""
     with Mixed() as truth:
 
         def check():
             time.sleep(0.5)
             stacks, s = viewer.ask(client.FLAME), dict(truth.s)
             found = parts(stacks, "Mixed.mixed")
-            # A thread that waits for a CPU or for the GIL does not run, either.
+            # For Mixed, waiting for a CPU or for the GIL counts as running.
             for kind in "gil", "cpu":
                 found["runs"] = found.get("runs", 0) + found.pop(kind, 0)
             whole, elapsed = sum(found.values()), sum(s.values())

@@ -268,9 +268,8 @@ print(len(seen), {w.category.__name__ for w in seen})
 
 
 def test_a_fork_that_fails(tmp_path, sockets):
-    """A fork fails because of the limit of processes, which also prevents a new start
-    of Ocular's threads. Ocular's threads start as soon as the limit allows new
-    threads."""
+    """A fork fails because of the limit of processes, which also prevents a new start of
+    Ocular's threads. Ocular's threads start as soon as the limit allows new threads."""
     result = answer(
         tmp_path,
         """

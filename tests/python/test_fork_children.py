@@ -142,7 +142,7 @@ def test_the_parents_session_is_let_go_late(tmp_path, settings, sockets):
     answer = json.loads(done.stdout)
     assert answer["untouched"] == [300, [4, 4, 4]]
     before, tracing, after, ids = answer["settled"]
-    if "serve" not in settings:  # With `serve`, the child's own session can have begun.
+    if "serve" not in settings:  # With `serve`, the child's own trace can have begun.
         assert (before, tracing, after, ids) == (300, False, 0, [None] * 3)
         assert answer["nested"] == answer["settled"]
         assert answer["lives_on"] == 0

@@ -14,7 +14,7 @@ from e2e.program import PYTHON, run, write
 
 pytestmark = pytest.mark.once  # The tests of this file do not depend on the interpreter.
 MIB = 1 << 20
-EVENTS = 120_000  # Number of events of one thread, which take nearly 1 MB
+EVENTS = 120_000  # number of events of one thread; they take nearly 1 MB
 
 
 def leaf(x):

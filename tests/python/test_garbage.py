@@ -102,7 +102,7 @@ def work():
 )
 def test_collections_and_pauses_are_those_of_python(tracing, settings):
     tracing(**settings)
-    gc.disable()  # A collection can begin between the next statements, too.
+    gc.disable()  # Otherwise a collection could begin between the next two statements.
     before = generations()
     pauses = Pauses()
     gc.enable()
@@ -122,7 +122,7 @@ def test_collections_and_pauses_are_those_of_python(tracing, settings):
 
 def test_no_functions_own_time_has_a_pause(tracing):
     keep = grows(200_000)
-    gc.disable()  # Only collects() should begin collections.
+    gc.disable()  # Only collects() shall start collections.
     tracing(deinstrument_threshold=0)
     for _ in range(5):
         collects()
@@ -166,7 +166,7 @@ def test_a_program_that_clears_the_list(tracing):
     gc.callbacks.clear()
     wait_until(lambda: ours in gc.callbacks, what="the callback is back")
     before = generations()[2]["collections"]
-    # Ocular has forgotten the collection to which this event belongs.
+    # This event belongs to a collection that Ocular has forgotten, and must not count.
     ours("stop", {"generation": 2})
     assert generations()[2]["collections"] == before
     gc.collect()
@@ -223,7 +223,7 @@ def test_the_callback_survives_any_arguments(tracing):
 
 
 class Ends:
-    """An object of this class has a finalizer that runs within a collection."""
+    """An object whose finalizer runs during a garbage collection."""
 
     def __init__(self):
         self.me = self

@@ -42,8 +42,8 @@ class Threads:
             thread.join()
 
     def times(self):
-        """Returns two times of each thread: its CPU time, and the time for which it was
-        ready to run but had no CPU."""
+        """Returns, for each thread, its CPU time and the time for which it was ready to run
+        but had no CPU."""
         return [
             [int(ns) / 1e9 for ns in stat.read_text().split()[:2]]
             for thread in self.threads
@@ -67,7 +67,7 @@ def waits_for_lock(threads):
 
 
 def row_of(snapshot, thread):
-    """Returns the row of a thread in the snapshot, or None as long as there is none."""
+    """Returns the thread's row in the snapshot, or None if there is no such row yet."""
     rows = [one for one in snapshot["threads"] if one["tid"] == thread.native_id]
     return rows[0] if rows and rows[0]["gil_wait_s"] is not None else None
 
@@ -77,8 +77,8 @@ def sum_of(snapshot, name):
 
 
 class Truth:
-    """Compares Ocular's numbers of each thread with the kernel's. The comparison begins
-    after a second, because the first wait of a thread can be missing (docs/metrics.md)."""
+    """Compares Ocular's numbers of a thread with the kernel's. The comparison begins after
+    a second, because the first wait of a thread can be missing (docs/metrics.md)."""
 
     def __init__(self, threads):
         self.threads = threads
@@ -88,9 +88,9 @@ class Truth:
         return (now[name] - before[name]) / self.elapsed
 
     def rows(self):
-        """Returns a snapshot, and (name, share of time with the GIL, share of time waiting
-        for it, share of time with a CPU, share of time asleep) of each thread. Returns None
-        as long as too little time has passed."""
+        """Returns a snapshot, and a tuple for each thread. The tuple has the thread's name
+        and the shares of time with the GIL, waiting for the GIL, with a CPU, and asleep.
+        Returns None if too little time has passed."""
         snapshot, after = ocular.snapshot(), self.threads.times()
         self.elapsed = time.monotonic() - self.began
         rows = [row_of(snapshot, thread) for thread in self.threads.threads]
@@ -116,15 +116,15 @@ class Truth:
         ]
 
     def blocked(self, snapshot, name):
-        """Returns the share of time in which threads waited for the GIL that the
-        function held."""
+        """Returns the share of time in which other threads waited for the GIL while the
+        function `name` held it."""
         return self.since("gil_blocked_s", row(snapshot, name), row(self.first, name))
 
 
 def adds_up(snapshot):
-    """Returns true if the sums of the threads' times are the times of the process, and
-    if the waits belong to `fights`. The sampler may add times while a snapshot is
-    made."""
+    """Returns true if the sums of the threads' times equal the times of the process, and if
+    the function `fights` has all waits. The sums can differ slightly, because the sampler
+    can add times while a snapshot is built."""
     gil, fighting = snapshot["gil"], row(snapshot, "fights")
     sums = sum_of(snapshot, "gil_held_s"), sum_of(snapshot, "gil_wait_s")
     return (
@@ -171,9 +171,9 @@ def holds(threads):
 
 
 def traced_calls(least, most):
-    """Returns a snapshot in which `holds` has the time in which the other thread slept,
-    and the times that the C calls took. `least` and `most` are the accepted shares of the
-    time with `holds`, as functions of the share of time asleep."""
+    """Returns a snapshot and the times that the C calls took. In this snapshot, the GIL
+    time of holds() fits the time for which the other thread slept. `least` and `most`
+    compute the accepted bounds of this GIL time from the share of time asleep."""
 
     def near():
         time.sleep(0.5)
@@ -190,16 +190,16 @@ def traced_calls(least, most):
 
 
 def test_a_c_call_that_does_not_release_the_gil():
-    """While the C call runs, the other thread is asleep. The time of the C call counts for
-    the function that makes the call, and the longest time with the GIL is that of the
-    call. tests/figures/test_gil.py compares the times."""
+    """While the C call runs, the other thread sleeps. The time of the C call counts for the
+    function that makes it. This call has the longest time with the GIL.
+    tests/figures/test_gil.py compares the times."""
     for _ in range(10):
         snapshot, calls = traced_calls(lambda asleep: 0, lambda asleep: 1)
         # The other thread has the GIL longer if it loses the CPU meanwhile.
         if snapshot["gil"]["longest"][0]["name"] == "holds":
             break
     gil = snapshot["gil"]
-    # The longest time with the GIL is known with an error of one sample.
+    # The error of the longest time with the GIL is at most the time between two samples.
     assert 0.5 * min(calls) < gil["longest_s"] < max(calls) + 0.02
     lines, first = inspect.getsourcelines(holds)
     assert "sorted(" in lines[gil["longest"][0]["line"] - first]

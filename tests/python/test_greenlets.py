@@ -24,7 +24,7 @@ def leaf(n=1):
 
 
 def up(depth, function, *arguments):
-    """Calls the function after `depth` nested calls."""
+    """Makes `depth` nested calls, and calls the function from the innermost of them."""
     return up(depth - 1, function, *arguments) if depth else function(*arguments)
 
 
@@ -160,14 +160,13 @@ def delegated():
     while children := [child for child in children if not child.dead]:
         for child in children:
             child.switch()
-    # This loop exhausts the generator, so that close() does nothing (test_stacks.py).
+    # The generator must be exhausted, so that close() does nothing (test_stacks.py).
     assert next(source, None) is None
 
 
 def directly():
-    """In this test greenlets run a generator directly, without a Python function. The
-    generator's frame is not on the interpreter's data stack, and the data stack begins
-    later or never."""
+    """Runs a generator in greenlets without a Python function. The generator's frame is not
+    on the interpreter's data stack, which CPython allocates later or never."""
     children = [greenlet.greenlet(list) for _ in range(3)]
     for n, child in enumerate(children):
         child.switch(numbers(3 + n))
@@ -266,21 +265,21 @@ class Stopwatch:
         self.around += time.perf_counter() - begin
 
     def check(self, cycles, final):
-        """Checks that the times of the calls, including waits, are within the bounds."""
+        """Checks that Ocular's time of the calls, including waits, is within the bounds."""
         seconds = cycles / final["tsc_hz"]
         least, most = sum(self.inside), self.around
         assert least * 0.97 <= seconds <= most * 1.03 + 1e-4, (least, seconds, most)
 
 
 def slow(watch):
-    begin = time.thread_time()  # thread_time() does not include waiting for a CPU
-    sum(range(100_000))  # sum() takes time without any hook
+    begin = time.thread_time()  # thread_time() does not include waiting for a CPU.
+    sum(range(100_000))  # No hook is called in sum().
     watch.inside.append(time.thread_time() - begin)
 
 
 def slower(watch):
     time.sleep(SLEEP)
-    watch.inside.append(SLEEP)  # the thread can wait for a CPU after its sleep
+    watch.inside.append(SLEEP)  # Afterwards the thread can also wait for a CPU.
 
 
 def works_slowly(watch, rounds):
@@ -324,12 +323,12 @@ def test_times_are_the_greenlets_own():
     for name, watch in zip(("slow", "slower"), watches, strict=True):
         own = row(final, name)
         watch.check(own_cycles(own), final)
-    # The total time of a parked call includes the time in which the other greenlet runs.
+    # The total time of a suspended call includes the time in which the other greenlet runs.
     # The first call of `slow` ends before the second greenlet begins.
     for work, total in zip(("works_slowly", "works_slower"), totals, strict=True):
         total.inside = [*slow_ones[1:], *slower_ones]
         total.check(row(final, work)["total_cycles"], final)
-    # The self time does not include the time in which the other greenlet runs.
+    # A call's self time does not include the time in which the other greenlet runs.
     busy = sum(slow_ones) + sum(slower_ones)
     wall = max(total.around for total in totals)
     for work in ("works_slowly", "works_slower", "up"):
@@ -343,7 +342,7 @@ def test_times_are_the_greenlets_own():
 
 def test_thousands_of_greenlets_at_once():
     """There are more greenlets than the number of stacks that Ocular keeps. Ocular drops
-    the stacks that were parked longest ago. Calls stay exact, and memory is bounded."""
+    the stacks that were suspended longest ago. Calls stay exact, and memory is bounded."""
 
     def child(depth):
         leaf()
@@ -389,8 +388,8 @@ def lives(depth):
 
 @pytest.mark.parametrize("depth", [0, 1, 3])
 def test_a_stack_that_has_the_place_of_a_dead_one(depth, tmp_path):
-    """A new stack can have the address of a freed stack. No hook sees the frames of a
-    killed greenlet end, and the next greenlets reuse the memory of these frames at once."""
+    """A new stack can have the address of a freed stack. No hook sees the end of a killed
+    greenlet's frames, and the next greenlets use the memory of these frames at once."""
 
     def body():
         for n in range(40):

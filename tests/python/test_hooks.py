@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests Ocular's hook objects when other tools use them. A tool that replaces Ocular's
-callback gets this callback as the return value, and can call it with any arguments."""
+callback gets this callback from sys.monitoring, and can call it with any arguments."""
 
 import gc
 import sys
@@ -26,8 +26,8 @@ def assist(n):
 
 
 def borrowed():
-    """Returns Ocular's hooks. To get them, it unregisters the callbacks and registers them
-    again."""
+    """Returns Ocular's hooks. To get the hooks, this function unregisters the callbacks and
+    registers them again."""
     found = []
     for tool in 3, 4:
         for name in NAMES:
@@ -65,8 +65,8 @@ ODD = [
 @pytest.mark.parametrize("threshold", [0, 2])
 @pytest.mark.parametrize("perfetto", [False, True])
 def test_called_with_anything(threshold, perfetto):
-    """No call of a hook raises an exception, and false events do no lasting harm,
-    because the program's next event corrects the stack."""
+    """No call of a hook raises an exception. A false event does no lasting harm, because
+    the program's next event corrects the shadow stack."""
     ocular.start_tracing(
         **{**EXACT, "deinstrument_threshold": threshold, "perfetto": perfetto}
     )

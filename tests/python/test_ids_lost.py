@@ -71,7 +71,7 @@ THEFTS = [
     register,
     take,
 ]
-# True if sys.monitoring.free_tool_id() also removes the id's events and callbacks.
+# If CPython has clear_tool_id(), free_tool_id() also removes the id's events and callbacks.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:
     THEFTS.append(clear)
@@ -116,7 +116,7 @@ def test_taken_away(theft, tool, threshold, capfd):
         else:
             assert old.__name__ == "<lambda>"
     assert leftovers() == []
-    # If a callback of Ocular were still registered, it would be called and counted.
+    # If a callback of Ocular were still registered, Ocular would count too many calls.
     assert monitoring.get_tool(tool) is None
     assert row(traced(helper, 3)[1], "helper")["calls"] == 1
 
@@ -131,7 +131,7 @@ def test_a_thief_keeps_what_is_his(tool):
     take(tool)
     monitoring.register_callback(tool, START, lambda code, _: seen.append(code))
     monitoring.set_events(tool, START)
-    new = fresh()  # Sites that Ocular's lost tool has disabled stay disabled.
+    new = fresh()  # in old code, sites that Ocular has disabled stay disabled
     new(3)
     assert ocular.stop_tracing()
     assert new.__code__ in seen
@@ -139,7 +139,7 @@ def test_a_thief_keeps_what_is_his(tool):
     new(3)
     assert seen == [new.__code__]
     assert monitoring.get_events(tool) == START
-    # The other tool takes id 5 and the second free id.
+    # The other tool has Ocular's usual id, so Ocular takes id 5 or the next free id.
     ocular.start_tracing(perfetto=False, quiet=True)
     helper(3)
     assert row(ocular.stop_tracing(), "helper")["calls"] == 1

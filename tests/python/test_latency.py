@@ -28,7 +28,7 @@ def of(function):
 
 
 class Handler:
-    """A request handler that writes down its own latencies."""
+    """A request handler that measures its own latencies."""
 
     def __init__(self):
         self.took = []
@@ -151,7 +151,7 @@ async def consume():
 def test_generators(tracing):
     asyncio.run(consume())
     found = of(numbers)
-    # No event reports the end of a generator that is abandoned.
+    # CPython reports no event if a generator is freed before its end.
     assert found["wall_max_s"] >= 0.05 and found["in_flight"] is None
     found = of(counts)
     assert found["wall_max_s"] is None and found["in_flight"] is None

@@ -22,7 +22,7 @@ from e2e.client import Client, Refused
 from e2e.program import SLOW, wait_until
 from e2e.threads import in_threads
 
-NO_SUCH = 2  # errno of an answer if the function does not exist
+NO_SUCH = 2  # errno in the answer if the function does not exist
 TESTS = Path(__file__).resolve().parents[1]
 
 
@@ -66,7 +66,7 @@ def detail_in_words(viewer, function):
 
 
 def everything(rows, **options):
-    """This function has an operand of each kind."""
+    """A function whose instructions have operands of each kind."""
     global made
     total = 0
     for row in rows:
@@ -166,7 +166,7 @@ def test_rows_are_those_of_dis(viewer):
 
 
 def source_callees(function):
-    """Returns {line: names that are called in the line}, read from the source."""
+    """Reads from the source which names are called in each line."""
     first = function.__code__.co_firstlineno
     tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     found = {}
@@ -200,7 +200,7 @@ def called():
     ],
 )
 def test_callees_are_named_as_in_the_source(viewer, function):
-    """A callee's name may be missing, but it must not be wrong."""
+    """The listing can leave out a callee's name, but a name in it must not be wrong."""
     listing = listing_of(viewer, function, function.__code__)
     written = source_callees(function)
     named = 0
@@ -231,7 +231,7 @@ def listing_of(viewer, function, code):
         copy = code.replace(co_filename=__file__, co_name="copy", co_qualname="copy")
         try:
             exec_copy(copy)
-        except Exception:  # Only the call matters, and not the exception.
+        except Exception:  # the test needs only the call of copy()
             pass
         code = copy
     return detail_in_words(viewer, ids(viewer, code.co_qualname)[0])
@@ -295,7 +295,7 @@ def lengthen(n, text):
 
 
 def test_hits_sites_and_what_they_became(viewer):
-    # Each addition must take longer than a hook takes.
+    # The text is long, so that each addition takes longer than a hook.
     text = "x" * 200_000
     lengthen(30, text)
     (function,) = ids(viewer, "lengthen")
@@ -310,7 +310,7 @@ def test_hits_sites_and_what_they_became(viewer):
 
     # If a budget is set, jumps have hooks only while a viewer shows the code.
     wait_until(lambda: jump_and_add()[0]["armed"], SLOW)
-    lengthen(1, text)  # The first call after the function was armed is not timed.
+    lengthen(1, text)  # The first call after the hooks were installed is not timed.
     before = jump_and_add()[0]["hits"]
     lengthen(30, text)
     jump, add = jump_and_add()
@@ -321,7 +321,7 @@ def test_hits_sites_and_what_they_became(viewer):
     assert add["armed"] is None
     assert add["cycles"] > 0
 
-    def dark():  # A slice might just have armed the function again.
+    def dark():  # perhaps a slice has just installed hooks again
         lengthen(1000, text)
         rows = viewer.detail(function)["rows"]
         jump = next(row for row in rows if row["opcode"] == "JUMP_BACKWARD")
@@ -419,7 +419,7 @@ def test_one_viewer_that_asks_a_thousand_times_a_second(viewer):
     assert_five_a_second(made)
 
 
-PERIOD = 0.2  # seconds between two listings of a function
+PERIOD = 0.2  # least number of seconds between two listings of a function
 
 
 def assert_five_a_second(made):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that Ocular counts iterations of loops correctly. CPython specialises FOR_ITER
-again at once, so Ocular counts the hits of FOR_ITER at other sites."""
+"""Tests that Ocular counts iterations of loops correctly. Ocular counts them at other sites
+than FOR_ITER, because CPython specialises FOR_ITER again at once."""
 
 import collections
 import contextlib
@@ -113,8 +113,8 @@ def run(function):
 
 
 def executed(function):
-    """Returns {offset: how often the instruction ran}, counted by a tool with INSTRUCTION
-    events."""
+    """Counts with INSTRUCTION events of a separate tool how often each instruction ran.
+    Returns these numbers by offset."""
     counts = collections.Counter()
     monitoring = sys.monitoring
     monitoring.use_tool_id(0, "truth")
@@ -132,8 +132,8 @@ def executed(function):
 
 
 def reported(function, threshold, capsys):
-    """Returns [(offset, opcode, True if the hits are a lower bound, hits)] from the
-    report."""
+    """Reads the report, and returns for each site the offset, the opcode, True if the
+    number of hits is a lower bound, and the number of hits."""
     capsys.readouterr()
     with ocular.tracing(
         perfetto=False, deinstrument_threshold=threshold, include_only=["test_loops"]
@@ -169,7 +169,7 @@ def test_hits_are_those_of_cpython(function, threshold, capsys):
         )
 
 
-# Apart from the events of exceptions, Ocular has events at these opcodes.
+# Ocular has hooks at these opcodes, in addition to its hooks for exceptions.
 FIRES = (
     "JUMP_BACKWARD",
     "JUMP_FORWARD",
@@ -181,8 +181,8 @@ FIRES = (
 
 
 def first_hits(truth, offset, taken):
-    """Returns the number of events of a FOR_ITER. A FOR_ITER goes dark at its first event.
-    From 3.14 on each of the two branches of FOR_ITER has one event."""
+    """Returns how many events a FOR_ITER has. Ocular removes the hook of a FOR_ITER at its
+    first event. From 3.14 on, each of the two branches of FOR_ITER has such a hook."""
     if hasattr(sys.monitoring.events, "BRANCH_LEFT"):
         return (truth[taken] > 0) + (truth[offset] > truth[taken])
     return truth[offset] > 0
@@ -268,7 +268,7 @@ def test_for_iter_is_specialised_while_its_jump_is_armed(function, special, warm
             if row["name"] == function.__name__
         ]
     assert special in armed and "INSTRUMENTED_JUMP_BACKWARD" in armed, armed
-    # The FOR_ITER does not count as a dark site.
+    # FOR_ITER has lost its hook, but does not count as a dark site.
     assert rows[0]["state"] == "armed" and rows[0]["dark_sites"] == 0
 
 

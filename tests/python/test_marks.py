@@ -16,7 +16,7 @@ pytestmark = pytest.mark.once
 
 @pytest.fixture(params=["trace.json", "trace.pftrace.gz"])
 def record(request, tmp_path):
-    """Returns a function that traces a given function, and returns the Trace."""
+    """Returns record(function), which traces the function and returns the Trace."""
 
     def record(function, **settings):
         path = tmp_path / request.param

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the C functions below Python functions, in files of stacks and in the viewer."""
+"""Tests the C functions below Python functions in stacks, in files and in the viewer."""
 
 import json
 import os
@@ -39,13 +39,13 @@ def counts():
     return sum(range(100_000))
 
 
-# {function: a C function that must be below it, or the file of this function, because the
-# libraries of some systems have no symbols}
+# Maps a function to a C function that it must call. The pattern also accepts the C
+# function's file, because the libraries of some systems have no symbols.
 BELOW = {packs: "deflate|libz", sorts: "sort|python", asks: "sqlite3", counts: "sum|python"}
 
 
 def stacks(path):
-    """Returns [(functions of the stack, us)] of the running trace."""
+    """Returns the functions and the us of each stack in the running trace."""
     path.unlink(missing_ok=True)
     ocular.export(path)
     lines = (line.rpartition(" ") for line in path.read_text().splitlines())
@@ -53,7 +53,8 @@ def stacks(path):
 
 
 def below(found, work):
-    """Returns [(C functions below the Python function, us)]."""
+    """Returns the C functions below `work` and the us, for each stack that contains
+    `work`."""
     kept = []
     for frames, us in found:
         names = [frame.split(" (")[0] for frame in frames]
@@ -67,8 +68,8 @@ def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     tracing(native=True)
 
     def seen():
-        """Works until three quarters of the time have a C function: before, Ocular read the
-        tables of the libraries."""
+        """Works until three quarters of the time belong to a known C function. This takes
+        some time, because Ocular first reads the unwind tables of the libraries."""
         end = time.thread_time() + 0.3
         while time.thread_time() < end:
             work()
@@ -79,7 +80,7 @@ def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     found = wait_until(seen, what="samples with C functions")
     texts = [" ".join(frames) for frames, _ in found]
     assert any(re.search(BELOW[work], text) for text in texts), texts
-    # Frames of the interpreter are folded away.
+    # The stacks contain no frames of the interpreter itself.
     assert not any(
         re.search("_PyEval_EvalFrameDefault|PyObject_Vectorcall", text) for text in texts
     )
@@ -97,7 +98,7 @@ def test_threads_that_never_run_python(tracing, tmp_path):
     tracing(native=True)
 
     def seen():
-        """Returns the thread if it has CPU time and a stack."""
+        """Returns the row of the thread if it has CPU time and a stack."""
         rows = [t for t in ocular.snapshot()["threads"] if t["name"] == "burner"]
         found = stacks(tmp_path / "x.folded")
         burnt = [
@@ -146,7 +147,7 @@ def test_a_key_of_the_viewer_asks_for_them(tmp_path):
     with Running(tmp_path, SERVED) as program:
         pid = program.said[0]
 
-        # The program has them only after somebody has asked for them.
+        # The program records C functions only after a viewer has asked for them.
         found = wait_until(lambda: view(pid, "f<Frame:2>"), what="stacks")
         assert found["rows"] and not natives(found)
 

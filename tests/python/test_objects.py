@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests births and deaths of objects against a C extension that counts them, and beside
-other users of CPython's only place for a tracer of objects.
+"""Compares the births and deaths of objects with the counts of a C extension. CPython has
+room for only one tracer of objects, so the tests also use other tracers beside Ocular.
 """
 
 import json
@@ -60,7 +60,7 @@ def until(condition, seconds=60):
 
 @pytest.fixture
 def counted():
-    """Traces and counts all objects. Begins when the first window is open."""
+    """Traces and counts all objects. Waits for Ocular's first window of counting."""
     ocular.start_tracing(**EXACT)
     try:
         yield until(lambda found: not NEW or (found["objects"]["part"] or 0) > 0)
@@ -144,7 +144,7 @@ def test_tracemalloc_has_the_place(counted):
     finally:
         tracemalloc.stop()
     if not DEATHS:
-        return  # This tracemalloc never leaves the place.
+        return  # this tracemalloc never gives up the place of the tracer
     kept = []
     before = types(found).get(name(Kept), {}).get("born") or 0
     until(

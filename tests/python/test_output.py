@@ -14,7 +14,7 @@ from e2e.program import script
 from ocular import _ocular
 from ocular.demo import pure
 
-# the recording has this name until stop_tracing()
+# The recording has this name until stop_tracing() is called.
 RECORDING = f"trace.{os.getpid()}.ocular"
 
 

@@ -63,7 +63,7 @@ def test_samples(tmp_path, name):
     assert tids <= {os.getpid(), worker.native_id} | {
         thread["tid"] for thread in final["threads"]
     } | {idle.native_id}
-    # One sample can come from the thread's beginning.
+    # The waiting thread can have one sample from its beginning.
     assert [tid for _, tid, _ in found].count(idle.native_id) <= 1
     assert {os.getpid(), worker.native_id} <= tids
     mine = [names for _, tid, names in found if tid == worker.native_id]
@@ -90,9 +90,9 @@ time.sleep(0.05)
 
 @pytest.mark.parametrize("signal", ["", "none"])
 def test_a_short_program(tmp_path, signal):
-    """The timeline of a short program has counters, too. The counter of a thread that
-    has ended shows no CPU time. The times of all samples lie within the run, even if
-    threads are only observed."""
+    """The timeline of a short program has counters, too. After a thread has ended, its
+    counter shows no CPU time. The times of all samples lie within the run, even if Ocular
+    takes samples without signals."""
     program = write(tmp_path, SHORT)
     for name in "t.json", "t.pftrace":
         done = run(
@@ -115,14 +115,14 @@ def test_a_short_program(tmp_path, signal):
 
 
 def call(function, times=200):
-    """Calls the function often enough, so that the function goes dark."""
+    """Calls the function so often that Ocular removes its hooks."""
     for _ in range(times):
         function(1, 2)
 
 
 def stretches(path, name):
-    """Returns (begin, end, flags of begin and end) for each time in which the function was
-    dark, and the times of the program's marks, in microseconds."""
+    """Returns the beginning, the end and the flags of each time in which the function was
+    dark, and the times of the program's marks. All times are in microseconds."""
     timeline = trace.read(path)
     found = []
     for begin, end in timeline.slices["dark"]:
@@ -153,7 +153,7 @@ def test_dark_stretches(tmp_path, sockets, name):
     settings = _settings.check(
         output=tmp_path / name, quiet=True, deinstrument_threshold=50, serve=True
     )
-    # As in test_dark.py, only functions that a viewer asks for are armed again.
+    # Without a budget, a function gets its hooks back only if a viewer asks for it.
     ocular._start(settings._replace(overhead_budget=None))
     try:
         with Client(ocular._ocular.socket_path()) as viewer:
@@ -186,7 +186,7 @@ def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
             exec("def f(a, b): pass", space)
             call(space["f"], 40)
             if number % 100 == 0:
-                ocular.snapshot()  # This call empties the thread's ring before it is full.
+                ocular.snapshot()  # empties the thread's ring before it is full
 
     settings = {"timeline_limit": 1 << 20, "timeline_spill": False}
     traced(tmp_path / "t.json", program, deinstrument_threshold=50, **settings)

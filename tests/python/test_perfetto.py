@@ -14,8 +14,8 @@ from ocular.demo import pure
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces a given function, and returns (the Trace, the final
-    snapshot)."""
+    """Returns a function record(function), which traces the function and returns the Trace
+    and the final snapshot."""
 
     def record(function, *arguments, **settings):
         path = tmp_path / "trace.json"
@@ -109,7 +109,7 @@ def test_waits_are_marked(record):
     (call,) = timeline.of("rests")
     (wait,) = (mark for mark in timeline.marks if mark["name"] == f"waited: {call.name}")
     assert call.begin <= wait["ts"] <= call.end
-    # The waiting time can include the time of the hook itself.
+    # The mark of the waiting time can also contain the time of the hook itself.
     assert wait["ts"] + wait["args"]["ns"] / 1000 <= call.end + 100
     assert wait["args"]["ns"] >= 49e6
 
@@ -133,7 +133,7 @@ def test_loops(record):
     assert len(loops) in (99, 100)
     sizes = [event["args"]["uOps"] for event in loops]
     assert len(set(sizes[1:])) == 1 and 4 <= sizes[1] <= 12
-    # The program makes only one call, and all iterations of the loop are in it.
+    # The program calls count() only once, and this call has all iterations of the loop.
     (call,) = timeline.of("count")
     cycles = sum(event["args"]["Hardware Cycles"] for event in loops)
     assert 0 < cycles < (call.end - call.begin) * 1e-6 * final["tsc_hz"] * 1.01 + 1e4
@@ -195,8 +195,8 @@ def test_a_small_log_forgets_its_oldest_part(record, no_collections, monkeypatch
     assert other["all_threads_from_us"] > 0
     assert other["covered_from_us"] > 0
     assert timeline.of("last_of_all")
-    # The event of the call's beginning is forgotten, but the call is in the timeline. If
-    # another event comes before it, its beginning is known, else it has a mark.
+    # The timeline contains the call, although it has forgotten the event with which the
+    # call began. The call has either a known time of its beginning or a mark.
     (mine,) = timeline.of("much")
     earlier = mine.begin_args.get("earlier") is True
     assert earlier or 0 < mine.begin < other["all_threads_from_us"], (mine, other)
@@ -227,9 +227,9 @@ def test_a_file_stays_below_100_mb_by_default(tmp_path):
         deinstrument_threshold=0, timeline_spill=False, quiet=True, output=file
     )
     for _ in range(30):
-        # These are fewer calls than the ring of a thread holds.
+        # The ring of a thread has room for more calls than these.
         list(map(convert, range(5_000)))
-        ocular.snapshot()  # This call empties the ring.
+        ocular.snapshot()  # empties the ring
     ocular.stop_tracing()
     with file.open() as text:
         forgotten = re.search(r'"forgotten_events":(\d+)', text.read(4096))

@@ -108,7 +108,7 @@ def coroutines(n):
 
 
 def _long():
-    """Makes a function with far offsets, and with jumps and constants that need
+    """Makes a function with large offsets, and with jumps and constants that need
     EXTENDED_ARG."""
     lines = ["def long(n):", "    total = 0", "    while n:", "        n -= 1"]
     lines += [f"        total += {1000 + number}" for number in range(300)]
@@ -140,8 +140,8 @@ HERE = codes_of(*HAND_MADE, raises, inner, outer, waits, awaits)
 
 
 def count(codes, function, *arguments):
-    """Returns {code: {offset: how often the instruction ran}}, counted by
-    sys.monitoring."""
+    """Counts by sys.monitoring how often each instruction ran. Returns these numbers by
+    code object and offset."""
     counts = {code: Counter() for code in codes}
 
     def on_instruction(code, offset):
@@ -162,7 +162,7 @@ def count(codes, function, *arguments):
 
 
 def details(codes):
-    """Returns {code: {offset: row}} of the instructions that have an event."""
+    """Returns the rows of the instructions with an event, by code object and offset."""
     silent = "RESUME", "END_FOR"
     return {
         code: {
@@ -175,9 +175,10 @@ def details(codes):
 
 
 def compare(wanted, threshold=0, disabled_lines=False):
-    """Compares Ocular's rows with the numbers of a separate count. `disabled_lines` is true
-    if another tool has returned DISABLE from its LINE events. If a line's LINE event is
-    disabled, CPython skips one INSTRUCTION event of the first instruction of the line."""
+    """Compares Ocular's rows with the hits that a separate tool has counted.
+    `disabled_lines` is true if another tool has returned DISABLE from its LINE events. If a
+    line's LINE event is disabled, CPython skips one INSTRUCTION event of the first
+    instruction of the line."""
     steps = 0
     for code, rows in details(wanted).items():
         assert rows or not wanted[code], f"{code.co_qualname} is not known"
@@ -254,7 +255,7 @@ def test_sites_and_state(tracing):
     assert len(repeat) == 100
     rows = details([straight.__code__])[straight.__code__].values()
     assert all(r["hits"] == 5 and r["dark"] for r in rows)
-    # These are events of the test's own function.
+    # The test's own function has made further events.
     assert ocular.snapshot()["events"] > events
 
 
@@ -404,12 +405,12 @@ def test_threads(tracing):
 
 # --- Cycles -------------------------------------------------------------------
 
-# takes 50 us; on a busy machine, times above 100 us between two events can be dropped
+# A loop over MANY takes 50 us. On a busy machine, Ocular can drop times above 100 us.
 MANY = range(5_000)
 
 
 def mixture(x):
-    """A function that consists only of instructions that have no specialised form."""
+    """A function whose instructions have no specialised forms."""
     (x, x, x)
     -x
     {x: x}
@@ -425,8 +426,8 @@ def mixture(x):
 
 
 def test_every_instruction_that_ran_has_cycles(tracing):
-    """Every instruction that ran has cycles. An interruption can make a time invalid, so
-    the function runs until all instructions have cycles."""
+    """Every instruction that ran has cycles. An interruption can make a measured time
+    invalid, so the functions run until all of their instructions have cycles."""
     codes = codes_of(loops, recursive, long, mixture, outer, inner)
 
     def untimed():
@@ -455,10 +456,10 @@ def uneven(numbers, n):
 
 
 def test_the_time_of_dark_neighbours_is_nobodys(tracing):
-    """The cheap branch stays armed to the end, while the calls next to the branch go
-    dark. The time of these dark calls must not count as time of the branch. There are
-    nine calls between two branches. The mean over hundreds of runs hides an
-    interruption by another program."""
+    """The cheap branch keeps its hook to the end, while the calls next to it lose their
+    hooks. The time of these calls must not count as time of the branch. There are nine
+    calls between two branches. The mean over hundreds of runs hides an interruption by
+    another program."""
     tracing(deinstrument_threshold=250)
     uneven(MANY, 2000)
     rows = details([uneven.__code__])[uneven.__code__].values()
@@ -468,10 +469,10 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     assert len(armed) >= 1
     for mine in armed:
         assert mine["cycles"] is None or mine["cycles"] < heavy[0], mine
-    # The cycles of the last instruction before the dark instructions can no longer be
-    # measured.
+    # When the next instructions have lost their hooks, the cycles of the last instruction
+    # before them can no longer be measured.
     last = [r["cycles"] for r in armed]
-    assert None not in last  # This hit was timed while all instructions were armed.
+    assert None not in last  # from hits while all instructions had hooks
 
 
 # --- Messages about precise mode ----------------------------------------------

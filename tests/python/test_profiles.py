@@ -19,8 +19,8 @@ from e2e.program import PYTHON, SLOW, run, script, write
 
 pytestmark = pytest.mark.once
 
-# Nearly all time is spent in `heavy`. A quarter of this time belongs to calls from
-# `seldom`.
+# The program spends nearly all of its time in `heavy`, and a quarter of this time in calls
+# from `seldom`.
 WORK = """
 import time
 def heavy(seconds):
@@ -46,7 +46,7 @@ strange()
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Returns the files of one run as {name: path}."""
+    """Returns the paths of the files of one run, by name."""
     folder = tmp_path_factory.mktemp("profiles")
     names = ["t.folded", "t.speedscope.json", "t.pstats", "t.pb.gz", "t.folded.gz"]
     names.append("t.wall.folded")
@@ -114,7 +114,7 @@ def test_speedscope(written):
         assert one["startValue"] == 0 and one["endValue"] == sum(one["weights"])
     assert profile["name"].endswith(" (CPU time)")
     assert wall["name"].endswith(" (wall time)")
-    # The wall time has the CPU time, and then the waits.
+    # The profile of wall time begins with the samples of CPU time. The waits follow.
     count = len(profile["samples"])
     assert wall["samples"][:count] == profile["samples"]
     waits = {frames[stack[-1]]["name"] for stack in wall["samples"][count:]}

@@ -53,8 +53,7 @@ say("end", ocular.is_tracing())
 
 
 class Served(Running):
-    """Runs a program that serves viewers, and knows the path of the program's
-    socket."""
+    """Runs a program that serves viewers, and knows the path of the program's socket."""
 
     def __init__(self, directory, sockets, source, **more):
         super().__init__(directory, PRELUDE + source, **more)
@@ -180,9 +179,8 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
-    """When idle serving ends a trace, it makes no result in Python, because nobody gets
-    it. While a result is made, no other thread can run, and it takes 2 KB for each
-    function."""
+    """When idle serving ends a trace, it makes no result in Python, because nobody gets it.
+    While a result is made, no other thread can run, and it takes 2 KB for each function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()

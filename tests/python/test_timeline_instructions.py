@@ -87,8 +87,7 @@ def test_calls_are_what_they_are_without(record, case):
 
 
 def test_where_hooks_leave(record):
-    """Instructions without hooks are left out of the timeline, and the file is
-    valid."""
+    """Instructions without hooks are left out of the timeline, and the file is valid."""
 
     def busy(n):
         total = 0

@@ -67,8 +67,7 @@ def both(ticks):
 
 
 def test_hits_count_within_a_window(sockets):
-    # These are more calls than the threshold over the whole run, but fewer in each
-    # second.
+    # These are more calls than the threshold over the whole run, but fewer in each second.
     ticks = 45
     spins, final = traced(
         both, ticks, serve=True, deinstrument_threshold=30, include_only=["test_windows"]

@@ -9,12 +9,9 @@
 
 #include "tests/unit.h"
 
-// Bytes of an archive that these commands have made:
-// python3 -c 'import zipfile as z
-// f = z.ZipFile("a.zip", "w"); f.writestr("a.py", "x = 1
-// ")
-// f.writestr("p/b.py", "y = 2
-// " * 50, z.ZIP_DEFLATED)'
+// Bytes of an archive that these commands have made: python3 -c 'import zipfile
+// as z f = z.ZipFile("a.zip", "w"); f.writestr("a.py", "x = 1 ")
+// f.writestr("p/b.py", "y = 2 " * 50, z.ZIP_DEFLATED)'
 static const uint8_t archive[] = {
     0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
     0x21, 0x00, 0x3b, 0x89, 0xf6, 0x8b, 0x06, 0x00, 0x00, 0x00, 0x06, 0x00,

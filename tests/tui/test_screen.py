@@ -116,8 +116,7 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     top.press("?")
     os.kill(top.pid, signal.SIGCONT)
     top.wait("keys, columns and marks")
-    # The help begins at the top. The output before the help draws the list without
-    # changes.
+    # The help begins at the top. The output before the help draws the list without changes.
     drawn = Screen(top.width, top.height)
     Stream(drawn).feed(top.raw.partition(b"keys, columns and marks")[0])
     assert drawn.display[2:] == seen[2:]
