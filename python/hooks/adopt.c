@@ -42,8 +42,8 @@ static bool is_ours(const struct State *state, const char *file)
 
 // Returns the bytecode as it was compiled, as a new reference. CPython caches
 // this copy as long as the code lives (codeobject.c, _PyCode_GetCode), which
-// would double the memory of all code that runs. So read_bytecode clears
-// CPython's cache again.
+// would double the memory of all code that runs. So read_bytecode removes the
+// copy from CPython's cache.
 static PyObject *read_bytecode(PyCodeObject *code)
 {
     bool kept = code->_co_cached && code->_co_cached->_co_code;
@@ -65,8 +65,8 @@ static enum CodeEnds ends_of(int flags)
 
 // A function's lines are counted only if it has at most this number of lines.
 // Before 3.13.3, an event of a line that is more than 127 lines behind the
-// function's first line takes up to 45 us (gh-127953). Such functions are left
-// out, unless the user wants all hits.
+// function's first line takes up to 45 us (gh-127953). The lines of a function
+// with more lines are not counted, unless the user wants all hits.
 static uint32_t lines_most(const struct State *state)
 {
     if (!(state->chosen & CHOSEN_LINE))

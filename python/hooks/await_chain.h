@@ -19,7 +19,7 @@
 struct AwaitTask {
     PyObject *coroutine;
     PyObject *name; // A str, or an int until the name is used.
-    bool in_python; // The task's class is not derived from asyncio's C class.
+    bool in_python; // True if the class is not asyncio's C class or a subclass.
 };
 
 // Prefetches the task's memory. `task` may be NULL.

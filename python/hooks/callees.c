@@ -3,7 +3,7 @@
 #include "python/hooks/adopt.h"
 #include "tracer/code/links.h"
 
-// A dark callee that gets a new caller is armed for at most this number of
+// If a dark function gets a new caller, it is armed for at most this number of
 // hits.
 #define NEWCOMER_CALLS 64
 

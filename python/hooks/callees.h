@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Finds the callers of dark code by the hooks on call instructions. A dark
 // function fires no hook when it is called, so its time would count as the
-// caller's own time. So each call instruction of accepted code is inspected
-// once, before it calls. The traced thread calls these functions with the GIL
-// held.
+// caller's own time. Therefore Ocular inspects each call instruction of
+// accepted code once, before it calls. The traced thread calls these functions
+// with the GIL held.
 #pragma once
 
 #include "python/hooks/state.h"

@@ -36,10 +36,10 @@ static bool runs(const char *frame, uintptr_t code)
     return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
 }
 
-// Returns the place of the next older frame. A depth is a number of frames.
+// Returns the next older frame with its depths. A depth is a number of frames.
 // While a throw() passes through `yield from`, CPython links the frames of the
-// outer generators but does not count these frames in the depth. So only a
-// range is known for a frame's depth.
+// outer generators but does not count these frames in the depth. Therefore only
+// the range from `least` to `most` is known for a frame's depth.
 static struct Place below(struct Place place)
 {
     place.least--;

@@ -99,8 +99,9 @@ static PyObject *make_code(struct State *state)
 }
 
 // Returns the list gc.callbacks, or NULL. The program may have bound the name
-// to another object, which CPython does not use. So the list comes from a
-// second module gc, which only this function has.
+// to another object, which CPython does not use. Therefore find_callbacks makes
+// a second module gc, which the program does not see, and returns the list of
+// this module.
 static PyObject *find_callbacks(void)
 {
     PyObject *imports = PyImport_ImportModule("_frozen_importlib");

@@ -44,8 +44,8 @@ static PyObject *leave_for_good(PyObject *self, PyObject *const *args,
     return ocular_state.disable;
 }
 
-// The discovery hook after Hooks_silence. This hook leaves the event enabled,
-// so that the next session sees the code.
+// The discovery hook after Hooks_silence. The silenced discovery hook leaves
+// the event enabled, so that the next session sees the code.
 static PyObject *leave_for_now(PyObject *self, PyObject *const *args,
                                size_t nargsf, PyObject *names)
 {

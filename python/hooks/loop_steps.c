@@ -24,9 +24,9 @@
 // clock, and the timer is ignored.
 #define LATE_MOST_NS 3600e9
 
-// If there is a budget, steps may take STEPS_PART of the allowance. The
-// governor allows more steps every one or two seconds. If fewer steps begin
-// than are allowed, the rest is allowed later: at most the steps of
+// If there is a budget, the hooks of steps may cost STEPS_PART of the allowed
+// cost. The governor allows more steps every one or two seconds. If fewer steps
+// begin than are allowed, the rest is allowed later: at most the steps of
 // STEPS_ROOM_S seconds, and at most STEPS_MOST. When all allowed steps are used
 // up, the hooks of steps are switched off for STEPS_OFF_S seconds.
 #define STEPS_PART 0.2
@@ -42,8 +42,8 @@
 // --- Timers ------------------------------------------------------------------
 
 // Returns the offset of the slot in which a handle of this class has its due
-// time, or 0 if the class has no such slot. The first classes, such as
-// asyncio's Handle and TimerHandle, are remembered.
+// time, or 0 if the class has no such slot. The offsets of the first
+// HANDLE_TYPES classes, such as asyncio's Handle and TimerHandle, are stored.
 static Py_ssize_t find_when(PyTypeObject *type)
 {
     struct HandleType *known = ocular_state.handle_types;

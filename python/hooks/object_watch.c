@@ -19,7 +19,7 @@
 // A window ends early if it has TOO_MANY times the planned number of births and
 // deaths.
 #define TOO_MANY 4.0
-#define MOST_STEPS 8 // After these steps, the time between steps stays.
+#define MOST_STEPS 8 // The time grows for this many steps.
 
 static struct ObjectBoard *board_of(const struct State *state)
 {
@@ -76,7 +76,7 @@ static void write_name(char *out, const PyTypeObject *type)
     }
     if (size >= OBJECT_NAME)
         name += size - OBJECT_NAME + 1;
-    while ((*name & 0xC0) == 0x80) // The rest of a character in UTF-8.
+    while ((*name & 0xC0) == 0x80) // A byte inside a character.
         name++;
     snprintf(out, OBJECT_NAME, "%s", name);
 }
@@ -91,8 +91,8 @@ static struct ObjectsTime time_now(void)
 
 static int trace(PyObject *object, PyRefTracerEvent event, void *data);
 
-// Sets the tracer, or removes it if `on` is false. An exception that is set
-// stays set. (From 3.15 on, CPython keeps the old tracer if one is set.)
+// Sets the tracer, or removes it if `on` is false. Does not clear an exception
+// that is set. (From 3.15 on, CPython keeps the old tracer if one is set.)
 static void set_tracer(bool on)
 {
     PyObject *error = PyErr_GetRaisedException();

@@ -3,8 +3,8 @@
 // and newer), while somebody wants them. CPython has room for one such tracer
 // in the process, which tracemalloc uses, too. If another tool has set a
 // tracer, Ocular does not replace it. Ocular's tracer allocates nothing, raises
-// nothing and keeps no reference. It ends its window itself, because a thread
-// that ended the window would have to wait for the GIL first.
+// nothing and keeps no reference. The tracer ends a window itself, because any
+// thread that ended the window would have to wait for the GIL first.
 #pragma once
 
 #include "python/hooks/state.h"
@@ -24,9 +24,10 @@ void ObjectWatch_publish(struct State *state);
 // Returns the seconds until the next step, or INFINITY.
 double ObjectWatch_pause(const struct State *state, double now_s);
 
-// Makes the objects that die in a garbage collection count. It is called at the
-// beginning of each collection, and at its end or when a missed end is noticed.
-// The caller of this function and of the next ones holds the GIL.
+// Makes the objects that die in a garbage collection count. ObjectWatch_collect
+// is called at the beginning of each collection, and at its end or when a
+// missed end is noticed. The caller of this function and of the next ones holds
+// the GIL.
 void ObjectWatch_collect(struct State *state, bool begins);
 // Ends an open window and removes the tracer.
 void ObjectWatch_end(struct State *state);

@@ -38,8 +38,8 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
         // thread.
         EventLoops_leave(&state->engine.loops, own_trace);
         // The newest hit may belong to an ended record that had the same
-        // address as the new record. So the ring forgets which record has
-        // written the newest hit.
+        // address as the new record. Therefore the ring forgets which thread's
+        // record has written the newest hit.
         state->engine.counting.ring.trace = HIT_RING_NOBODY;
         ThreadTrace_set_state(own_trace, (uintptr_t)thread, thread->id, ticks);
         pthread_once(&trace_once, make_key);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A type is recognised by its address. A program may free a type and make
-// another one at the same address. So a kind has a weak reference to its type,
-// from which CPython takes the address away when the type dies.
+// another one at the same address. So struct ExceptionKind has a weak reference
+// to its type. CPython clears the address in the weak reference when the type
+// dies.
 #include "python/hooks/raise_watch.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"

@@ -47,9 +47,9 @@ PyObject *Rare_unwind(PyObject *self, PyObject *const *args, size_t nargsf,
     code = Adopt_find(&ocular_state, args[0]);
     if (!code)
         return Py_None;
-    // No hit is written for dark code whose ends are not watched. The depth of
-    // a later event shows that the frame of dark code has ended, and a hit
-    // would cost more.
+    // If code has no hooks and Ocular does not watch the ends of its calls, no
+    // hit is written. The depth of a later event shows that the frame of dark
+    // code has ended, and a hit would cost more.
     if (code->hot.dark && !code->hot.watched)
         return unless_dark(code);
     if (write_down(args[0], HIT_RAISE, 0))
@@ -156,9 +156,9 @@ PyObject *Rare_c_end(PyObject *self, PyObject *const *args, size_t nargsf,
 }
 
 // Returns true if the tracer has missed the call that this discovery event
-// reports. CPython calls tools from the highest id down. So if CPython has
-// called the tracer's hook, the call's frame is already on top of the thread's
-// stack.
+// reports. CPython calls tools from the highest id down. If CPython has called
+// the tracer's hook before, the call's frame is therefore already on top of the
+// thread's shadow stack.
 static bool is_missed(const struct Call *call)
 {
     const struct Frame *top = call->trace->top;

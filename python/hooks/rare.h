@@ -39,9 +39,9 @@ PyObject *Rare_c_end(PyObject *self, PyObject *const *args, size_t nargsf,
 // first time. The hook classifies the code and disables the event at this
 // instruction. Only restart_events() of another tool enables the event again.
 // The tracer misses this event, because CPython had read the set of tools
-// before the tracer's events were set. So the discovery hook counts the missed
-// event. A tool written in Python (a sys.settrace function) may let another
-// thread run before CPython calls the discovery hook. The tracer also misses
-// the event if that thread calls the same code first.
+// before the tracer's events were set. Therefore the discovery hook counts the
+// event that the tracer has missed. A tool written in Python (a sys.settrace
+// function) may let another thread run before CPython calls the discovery hook.
+// The tracer also misses the event if that thread calls the same code first.
 PyObject *Rare_discover(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A stand-in is a code object that CPython never runs. It stands for C code
-// that is shown like a function: the garbage collector, or a C function. Hits
-// for its beginning and its end count the runs of the C code. The traced thread
-// calls these functions with the GIL held.
+// A stand-in is a code object that CPython never runs. A stand-in represents C
+// code that Ocular shows like a function: the garbage collector, or a C
+// function. Hits for its beginning and its end count the runs of the C code.
+// The traced thread calls these functions with the GIL held.
 #pragma once
 
 #include "python/hooks/state.h"
@@ -15,8 +15,8 @@ int StandIn_init(struct State *state);
 // `file` are texts of class str. Runs no Python code.
 PyObject *StandIn_new(struct State *state, PyObject *name, PyObject *file);
 // Stores the code units of the hits for the beginning and the end in `state`.
-// They are the same for all stand-ins. Returns false if `code`, the record of a
-// stand-in, has no such units.
+// All stand-ins have the same code units. Returns false if `code`, the record
+// of a stand-in, has no such units.
 bool StandIn_find_units(struct State *state, const struct Code *code);
 // Writes a hit that does not come from an event of the code object `code`.
 void StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to);

@@ -228,7 +228,8 @@ struct State {
     // the tracer's event bits for accepted code.
     PyObject *tracer_id, *call_event;
     // The first index is 0 without jumps, branches and lines, 1 without lines,
-    // and 2 with all of them. The second index is 1 with calls.
+    // and 2 with all of them. The second index is 1 if CALL events are
+    // included, otherwise 0.
     PyObject *local_events[3][2];
     PyObject *no_events;
     unsigned chosen;         // Bits of enum Chosen.

@@ -20,8 +20,8 @@
 // program's own code.
 #define FRAMES 32
 
-// The functions of asyncio that create tasks. All of them call the last one if
-// the loop is asyncio's own.
+// The functions of asyncio that create tasks. If the loop is asyncio's own, all
+// these functions call the last one.
 static const struct {
     const char *module, *class, *function;
 } CREATORS[] = {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A task's class may be defined by the program, and then reading an attribute
-// may run the program's code. So an attribute is read through a descriptor of a
-// C type, or only if the class does not override the access to attributes.
+// may run the program's code. Therefore Ocular reads an attribute through a
+// descriptor of a C type, or only if the class does not override the access to
+// attributes.
 #include "python/hooks/tasks.h"
 #include "python/hooks/callees.h"
 #include "tracer/timeline/mark.h"

@@ -31,9 +31,9 @@ static bool holds(uintptr_t pointer, ptrdiff_t place, const void *state)
 }
 
 // Returns true if the word at `place` is CPython's variable. To test the
-// word, the function swaps the current thread state. CPython's variable
-// then changes, and later changes back. A word that merely has the same value
-// does not change.
+// word, the function swaps the current thread state. If the word is CPython's
+// variable, it then changes, and later changes back. A word that merely has the
+// same value does not change.
 static bool follows(uintptr_t pointer, ptrdiff_t place, PyThreadState *state,
                     PyThreadState *other)
 {

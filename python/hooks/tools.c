@@ -142,9 +142,9 @@ int Tools_init(struct State *state)
         read_events(state, monitoring) < 0)
         return -1;
     state->no_events = PyLong_FromLong(0);
-    // sys.monitoring keeps the name objects. So the addresses of the name
-    // objects distinguish Ocular's ids from those of another tool with the same
-    // name.
+    // sys.monitoring keeps the name objects. By the addresses of the name
+    // objects, Ocular's ids are distinguished from those of another tool with
+    // the same name.
     state->tool_names[0] = PyUnicode_FromString("ocular-discovery");
     state->tool_names[1] = PyUnicode_FromString("ocular");
     return state->no_events && state->tool_names[0] && state->tool_names[1]

@@ -484,7 +484,8 @@ static int initialise_state(struct State *state)
         return -1;
     error = Fork_init();
     // Ocular knows which thread state a thread runs only if the thread has a
-    // record. The importing thread gets a record here.
+    // record. Therefore the thread that imports the module gets a record
+    // (struct ThreadTrace) here.
     OwnTrace_get(state, Clock_read(&state->engine.clock));
     if (!error)
         return 0;

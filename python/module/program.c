@@ -145,7 +145,7 @@ static int failed_status(bool interrupted)
 
 // --- What the module offers ------------------------------------------------
 
-// A pending exception stays.
+// Does not clear a pending exception.
 static void show(const struct HiddenFrames *below)
 {
     PyObject *error = PyErr_GetRaisedException();

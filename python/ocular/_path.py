@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Removes the current directory from sys.path, where `python -m ocular` has put it
 first. The modules in the current directory are the program's, and Ocular's own imports
-must not find them. So this module is imported before all others. __main__.py puts the
-current directory back on sys.path."""
+must not find them. Therefore __main__.py imports _path before all other modules.
+__main__.py puts the current directory back on sys.path."""
 
 import sys
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Reads folded stacks, and adds them up to the frames of a flame graph. _flame_page.py
 draws the flame graph. This module runs in the traced program, and the program may have a
-module of any name. So this module imports no other module."""
+module of any name. To get no module of the program by mistake, this module imports no other
+module."""
 
 CONTROL = dict.fromkeys((*range(32), 127), "\ufffd")
 # Largest sum of samples, because a browser represents whole numbers exactly up to here.

@@ -32,7 +32,7 @@ static void start_session(struct ChildStarter *starter)
         Py_XDECREF(PyObject_CallOneArg(starter->start,
                                        starter->traces ? Py_True : Py_False));
     }
-    // Also drops an exception that the start has raised.
+    // Also drops an exception that the start of the session has raised.
     PyErr_SetRaisedException(error);
 }
 

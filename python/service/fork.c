@@ -41,12 +41,12 @@ static bool is_pythons_fork(void)
 }
 
 // At a fork in C, waits until no thread of Ocular holds the GIL or waits for
-// it. Then prevents Ocular's threads from taking the GIL. Returns true on
-// success. If a thread of Ocular held the GIL at the fork, the child's GIL
+// it. After that, prevents Ocular's threads from taking the GIL. Returns true
+// on success. If a thread of Ocular held the GIL at the fork, the child's GIL
 // would never be released. If a thread of Ocular waited for the GIL, the child
 // would hang as well, because glibc's condition variable would wait for this
-// thread at the second next signal. So a thread of Ocular that waits for the
-// GIL gets the GIL before the fork.
+// thread at the second next signal. Therefore the fork waits until each thread
+// of Ocular that waits for the GIL has got it.
 static bool detach_ours(void)
 {
     PyThreadState *state = NULL;
@@ -350,7 +350,7 @@ static void let_session_go(struct Service *service)
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
     // If Ocular's threads ran at the fork, one of them may have been changing
-    // the session. So the session is not freed.
+    // the session. Therefore the child does not free the session.
     if (session && service->ended)
         Session_free(session);
     TaskNumbers_clear(&state->tasks);

@@ -34,14 +34,14 @@
 // wait.
 #define HOLD_S 100e-6
 // After a slice, hooks at the ends of the program's own functions stay while
-// calls of the slice are in flight. They may take this fraction of the hooks'
-// time.
+// calls of the slice are in flight. These hooks may take ENDS_PART of the time
+// that all hooks may take.
 #define ENDS_PART 0.2
 // Counting births and deaths of objects may take OBJECTS_PART of the allowed
 // cost, or OBJECTS_DEBT_PART while the budget is overdrawn.
 #define OBJECTS_PART 0.3
 #define OBJECTS_DEBT_PART 0.05
-#define STACK_BYTES (512u << 10) // This size is enough for Python code.
+#define STACK_BYTES (512u << 10) // Stack size that is enough for Python code.
 
 struct Governor {
     struct Service *service;
@@ -50,7 +50,7 @@ struct Governor {
     pthread_mutex_t mutex; // Guards `stop`, `woken` and `wake_next_s`.
     pthread_cond_t wake;
     bool stop;
-    // A viewer waits for operand text or for a function to be armed.
+    // True if a viewer waits for operand text or for a function to be armed.
     bool woken;
     double wake_next_s; // Time of CLOCK_MONOTONIC for Control_may_wake.
     // Only the governor's thread uses this field and the fields after it.
@@ -480,7 +480,8 @@ void Governor_abandon(struct Service *service)
         RearmExecutor_release(&service->governor->executor);
         OperandWriter_release(&service->governor->operands);
         // If the governor's thread ran at the fork, it may have been freeing
-        // the walk's memory. So the walk's memory is not freed in this case.
+        // the walk's memory. In this case the child does not free the walk's
+        // memory.
         if (service->ended)
             TaskWalk_release(&service->governor->walk);
     }

@@ -27,7 +27,7 @@ static void scan(struct State *state, struct Code *code, uint64_t ticks)
 {
     const PyCodeObject *object = (const PyCodeObject *)code->who.address;
 
-    // If memory is out, the code's last known state stays.
+    // If memory is out, the last known specialisation of the code is kept.
     Specialisation_scan(code, (const uint8_t *)object->co_code_adaptive,
                         &state->engine.opcodes,
                         &state->engine.session->transitions, ticks);

@@ -292,7 +292,7 @@ static void arm_one(struct RearmExecutor *executor, struct Code *code,
     if (all)
         Code_set_between(code, false);
     stays = !code->hot.dark && jumps == code->cold.jumps;
-    // The function was not called since the last slice, so it is still armed.
+    // If the function was not called since the last slice, it is still armed.
     if (stays) {
         Spans_open(code, now(executor));
         Code_extend(code, most, now(executor));

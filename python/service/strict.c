@@ -25,8 +25,9 @@
 #define PATIENCE_S 3.0 // Longer than the governor's longest sleep.
 #define WHY "no time stamp counter any more (seccomp's strict mode)"
 
-// `ender` is the thread that ends the session. It is global, because a signal
-// handler gets no other data, and because it outlives the session's threads.
+// `ender` is the thread that ends the session. `ender` is global, because a
+// signal handler gets no other data, and because it outlives the session's
+// threads.
 static struct Worker ender;
 // True if silence() has ended the tracing, so that only `ender` ends the
 // session.
@@ -106,7 +107,8 @@ bool Strict_is_found(void)
     mode = at ? strtol(at + sizeof field - 1, NULL, 10) : 0;
     if (mode == SECCOMP_MODE_STRICT || mode > SECCOMP_MODE_FILTER)
         TscGuard_trip();
-    // The guard can also have tripped while the file was read.
+    // A thread may have lost the right to read the counter while the file was
+    // read.
     return TscGuard_has_tripped();
 }
 

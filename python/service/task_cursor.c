@@ -7,8 +7,8 @@
 // In a list of CPython 3.14 and newer, the newest task is at the end. A task
 // that has ended is in no list. If a thread ends, its tasks move to another
 // list of the interpreter. With the GIL held, the lists do not change. Between
-// two slices the cursor has weak references to some tasks that it has passed.
-// These tasks are the anchors. In the next slice the cursor goes on behind the
+// two slices the cursor has weak references to some tasks that it has passed,
+// which are called anchors. In the next slice the cursor goes on behind the
 // newest anchor that is still in the list. asyncio numbers its tasks in the
 // order in which they begin. By these numbers the cursor skips tasks that it
 // has returned before, if it has gone back.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// struct TaskCursor is a place among all tasks of asyncio. CPython 3.12 and
+// struct TaskCursor is a position among all tasks of asyncio. CPython 3.12 and
 // 3.13 keep the tasks in two sets. From 3.14 on, CPython keeps the tasks of
 // each thread in a list, and only tasks of classes written in Python in the
-// sets. The program changes the sets and lists between two
-// slices of a walk. The cursor keeps no task alive, and no Python code runs.
-// Callers hold the GIL, and all references to tasks are borrowed.
+// sets. The program changes the sets and lists between two slices of a walk.
+// The cursor keeps no task alive, and no Python code runs. Callers hold the
+// GIL, and all references to tasks are borrowed.
 #pragma once
 
 #include "python/hooks/state.h"
@@ -12,7 +12,7 @@
 // Largest number of tasks that TaskCursor_next returns.
 #define TASK_BATCH 16
 
-// A place in one of the two sets.
+// A position in one of the two sets of tasks.
 struct TaskSetCursor {
     bool ended;                // All tasks have been returned.
     unsigned which;            // The set that is read.
@@ -63,8 +63,9 @@ struct TaskCursor {
     unsigned count;         // Number of tasks in `batch`.
     uint64_t number_before; // Value of `number` before this batch.
 
-    // The last task of the list when its reading began. Only the address is
-    // used, because the task may have been freed. Later tasks are not read.
+    // The task that was the last of the list when the cursor began to read the
+    // list. Only the address is used, because the task may have been freed.
+    // Later tasks are not read.
     const void *last;
     // asyncio's number of this task; 0 if unknown. Later tasks have higher
     // numbers.

@@ -98,7 +98,8 @@ static bool is_same(const struct Known *one, const struct Known *other)
            one->instruction == other->instruction;
 }
 
-// The names of a code object. They are valid until release_names() is called.
+// The names of a code object. The names are valid until release_names() is
+// called.
 struct CodeNames {
     PyObject *keep_name, *keep_file;
     struct TaskLine line;

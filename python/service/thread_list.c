@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // CPython inserts a new thread state at the head of CPython's list and gives
-// the thread state a larger id (add_threadstate in Python/pystate.c). So
-// threads that are in the old and in the new list have the same order in both.
+// the thread state a larger id (add_threadstate in Python/pystate.c). Therefore
+// the threads that are in both lists, the old one and the new one, have the
+// same order in both.
 #include "python/service/thread_list.h"
 #include "ipc/base/heap.h"
 #include "python/hooks/interpreter_facts.h"

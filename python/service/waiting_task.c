@@ -103,7 +103,8 @@ static bool is_done(PyObject *future)
 
 // --- Who waits for a task --------------------------------------------------
 
-// The first task that waits for a future, and the number of all of them.
+// The first task that waits for a future, and the number of all tasks that wait
+// for it.
 struct Waiters {
     PyObject *task; // NULL if none is known
     Py_ssize_t count;

@@ -3,7 +3,7 @@
 libraries into the wheel under unique names, since a process may have loaded other copies.
 auditwheel also finds the oldest glibc with which the wheel runs. This file adds the
 libraries' licences. auditwheel puts only a Python script into bin/, which starts the
-viewer. So this file puts the viewer itself into bin/.
+viewer. Therefore this file puts the viewer itself into bin/.
 
     wheel.py EXTENSION VIEWER DIRECTORY
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs the threads of the demo. Every run has the same rounds. In each round the feeder
-makes one batch of jobs and the analyst does one computation. Only the parser that gets
-a job is random."""
+"""Runs the threads of the demo. The workload is divided into rounds, which are the same in
+every run. In each round the feeder makes one batch of jobs and the analyst does one
+computation. Only the parser that gets a job is random."""
 
 import threading
 from queue import Full, Queue
@@ -81,7 +81,8 @@ class Service:
         exception."""
         for thread in self.threads:
             # If a signal comes just before the wait, CPython handles the signal after the
-            # wait. So each call of join() waits only for a short time.
+            # wait. To handle signals soon, each call of Thread.join() waits only for a
+            # short time.
             while thread.is_alive():
                 thread.join(0.5)
         if self.failure is not None:
