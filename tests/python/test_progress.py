@@ -39,8 +39,8 @@ def redirect(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Returns a function that moves a fake clock. Between the calls of this function, the
-    fake clock stands still."""
+    """Returns a function that moves a fake clock forward. Otherwise the fake clock stands
+    still."""
     now = [1000.0]
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
 
@@ -76,7 +76,7 @@ def test_a_terminal_s_line_is_written_over(redirect, clock):
     clock(1)
     progress(0.05, 4_000_000)
     clock(0.1)
-    progress(0.1, 8_000_000)  # It is too early to print a line.
+    progress(0.1, 8_000_000)  # too early for the next line
     clock(0.2)
     progress(0.2, 16_000_000)
     progress.end()
@@ -118,7 +118,7 @@ def test_quiet_is_the_setting_of_the_trace_that_is_stopped(monkeypatch, capfd):
 
 # --- The progress of a program's output ---------------------------------------
 
-# Makes Progress print its line at once, without the usual delay.
+# Makes the class Progress print its line at once, without the usual delay.
 EAGER = """
 import ocular
 from ocular import _progress
@@ -152,8 +152,8 @@ def traced(*options):
 
 
 def check_interrupted(folder, err, output="ocular_trace"):
-    """Checks that the recording stays with all events and that the last line names the
-    recording."""
+    """Checks that the recording is kept with all events, and that the last line names
+    it."""
     (recording,) = folder.glob(f"{output}.*.ocular")
     said = f"{INTERRUPTED}; what was recorded is there: ocular convert {recording}\n"
     assert err.endswith(said)
@@ -248,7 +248,7 @@ watcher.start()
 
 
 def test_quiet_can_be_interrupted(tmp_path):
-    """With quiet=True Ocular shows no progress, so only the code that writes checks for
+    """With quiet=True Ocular shows no progress, so only the writer of the file checks for
     signals."""
     source = EAGER + WATCHED + "for _ in range(100):\n    work()\n"
     path = write(tmp_path, source)

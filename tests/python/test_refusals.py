@@ -96,7 +96,7 @@ def in_two_deep(*moved):
 @pytest.mark.parametrize("field", ["code", "caller", "instruction", "owner"])
 @pytest.mark.parametrize("way", [in_two_deep, lambda *moved: next(in_a_generator(*moved))])
 def test_frames_that_are_laid_out_in_another_way(way, field, bytes_):
-    """Ocular refuses the frames of a CPython with another layout, without a crash."""
+    """If CPython's frames have another layout, Ocular refuses to work, without a crash."""
     fields = ["code", "caller", "instruction", "owner"]
     way()
     with pytest.raises(ImportError, match="frames have another layout"):

@@ -27,8 +27,8 @@ def row(name):
 
 
 def ranks(report):
-    """Returns [(name, share in per cent or None, samples or None)] in the order of the
-    report."""
+    """Returns the name, the share in per cent and the samples of each function in the
+    report. An unknown number is None."""
     found = []
     for part in report.split("\n#")[1:]:
         share = re.search(r"([\d.]+)% of a core over the whole run, of (\w+) sample", part)
@@ -93,13 +93,13 @@ print(json.dumps([rows[n][key] for key in ("share", "run_share") for n in names]
 """,
     )
     spin, later, spin_run, later_run = done.answer
-    # The first pair of shares is for the window, and the second for the whole run.
+    # spin and later are shares of the last seconds, the others are shares of the whole run.
     assert spin < later and spin_run > later_run
     assert [row[0] for row in ranks(done.err)[:2]] == ["spin", "later"], done.err
 
 
 def shown(number):
-    """Formats a count below 100 000 in the way in which the report writes it."""
+    """Formats a number of samples below 100 000 as the report does."""
     return f"{number} sample{'s' * (number != 1)}"
 
 
@@ -140,7 +140,7 @@ def test_it_rests_on_samples_without_a_budget(tmp_path):
 
 
 def callers(report, name):
-    """Returns {caller: share in per cent} of one function."""
+    """Returns the shares of a function's callers in per cent, by the caller's name."""
     part = re.search(rf"\n#\d+  {name} .*?(?=\n\n|\n#|\Z)", report, re.S)[0]
     line = re.search(r"\n    time by caller: (.*(?:,\n        .*)*)", part)
     if not line:
@@ -152,8 +152,8 @@ def callers(report, name):
 
 
 def test_time_by_caller(tmp_path):
-    """The times by caller are those of the whole run, and include callers that were
-    freed."""
+    """The report divides a function's time in the whole run by caller, also for freed
+    callers."""
     path = write(
         tmp_path,
         WORK
@@ -194,8 +194,8 @@ print(100 * took["often"] / sum(took.values()), sum(took.values()) / time.proces
     assert set(found) == {"often", "work"}, err
     assert list(found.values()) == sorted(found.values(), reverse=True)
     assert 98 <= sum(found.values()) <= 101
-    # On a busy machine the program mostly waits for a CPU, so there are few observations of
-    # the program. The samples of the program's CPU time agree with the program's own clock.
+    # On a busy machine the program mostly waits for a CPU, so it has too few samples.
+    # Otherwise the samples agree with the program's own clock.
     wanted, slowed = map(float, done.out.split())
     if slowed < 1.3:
         assert found["often"] == pytest.approx(wanted, abs=15), err

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests three results of the sampler: callers, hot offsets and threads. Also tests which
-call edges the hooks get from the sampler. tests/figures/test_ordinary.py measures how
-accurate the shares are."""
+"""Tests what samples say about callers, hot instructions and threads. Also tests which
+pairs of caller and callee the hooks learn from samples. tests/figures/test_ordinary.py
+measures how accurate the shares are."""
 
 import json
 import platform
@@ -47,8 +47,8 @@ NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """A call of this function takes about 30 ms. Kernels often switch threads at the next
-    system call."""
+    """Takes about 30 ms in C without a system call, at which the kernel often switches
+    threads."""
     for _ in range(100):
         NUMBERS.copy().sort()
 
@@ -100,7 +100,7 @@ def test_callers(tracing):
     "function, argument, hot", [(work, 10_000, "BINARY_OP"), (sorts, None, "CALL")]
 )
 def test_hot_offsets(tracing, function, argument, hot):
-    """Most samples are at the slowest instruction, which is in the loop or at the call."""
+    """Most samples are at the slowest instruction of the function."""
     arguments = [] if argument is None else [argument]
     tracing()
     snapshot = until(lambda _: samples_of(function)[hot] >= 5, function, *arguments)
@@ -133,7 +133,7 @@ def brief():
 
 def test_threads_that_end_at_once(tracing):
     """Each thread ends long before the governor lists the threads. Thread._bootstrap is
-    called more often than the threshold, and still does not go dark."""
+    called more often than the threshold, and still keeps its hooks."""
 
     threads = []
 
@@ -173,7 +173,7 @@ def test_each_thread_has_its_own(tracing):
         snapshot = ocular.snapshot()
         names = {mine["id"]: mine["name"] for mine in snapshot["functions"]}
         for thread in snapshot["threads"]:
-            # None stands for a caller that is not traced.
+            # A function that is not traced has the name None.
             functions[thread["name"]] = {
                 names.get(one["id"]) for one in thread["functions"]
             }
@@ -259,7 +259,7 @@ def caged(tmp_path, when, *names):
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of calls")
-# Times are relative to the start of the trace.
+# Reading is refused before or after the start of the trace.
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_the_other_way_of_reading(tmp_path, when):
     """If one way of reading stacks is refused, the sampler uses another way."""
@@ -276,7 +276,7 @@ def test_no_way_of_reading(tmp_path):
     """The hooks work without the sampler, and a message says that there is no sampler."""
     snapshot, words = caged(tmp_path, "before", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    # The function went dark, so not all its calls were counted.
+    # The function has lost its hooks, so not all calls were counted.
     assert 500 <= snapshot["before"] < 3000
     assert mine["share"] is None and mine["samples"] is None
     assert snapshot["sampler"]["samples"] is None
@@ -290,7 +290,7 @@ def test_no_way_of_reading_any_more(tmp_path):
     values, shares of the window become null, and a message gives the reason."""
     snapshot, words = caged(tmp_path, "after", "process_vm_readv", "pread64")
     mine = row(snapshot, "burn")
-    # The function was armed again.
+    # The function has got its hooks back, so further calls were counted.
     assert mine["calls"] >= max(500, snapshot["before"] + 16)
     assert snapshot["sampler"]["samples"] > 0 and mine["run_share"] is not None
     assert mine["share"] is None and mine["total_share"] is None
@@ -332,11 +332,11 @@ def is_called_back(thing):
 
 @pytest.mark.parametrize("caller", [reads_a_property, adds, is_called_back])
 def test_a_dark_callee_met_behind_c_is_seen_on_the_stack(tracing, caller):
-    """The callee is dark before this caller calls it, so no hook on a call instruction
-    reports the call. At first the callee's time counts as the caller's own time, until a
-    sample shows the call. Afterwards five calls in a row must have the right times. On a
-    busy machine the budget can be in debt. Then the caller is dark as well, and there is
-    nothing to check."""
+    """The callee has lost its hooks before this caller calls it, so no hook reports the
+    call. The callee's time counts as the caller's own time until a sample shows the call.
+    Afterwards five calls in a row must have the right times. If tracing has exceeded the
+    budget, as on a busy machine, the caller has no hooks either, and the test checks
+    nothing."""
     thing = Thing()
     calls, seen, before, right = 0, 0, 0, 0
 

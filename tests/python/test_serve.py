@@ -53,7 +53,7 @@ say("end", ocular.is_tracing())
 
 
 class Served(Running):
-    """Runs a program that serves viewers, and knows the path of the program's socket."""
+    """Runs a program that serves viewers. `path` is the path of the program's socket."""
 
     def __init__(self, directory, sockets, source, **more):
         super().__init__(directory, PRELUDE + source, **more)
@@ -149,7 +149,7 @@ def test_it_costs_nothing_until_somebody_looks(tmp_path, sockets):
             assert not [t for t in found["threads"] if t["name"].startswith("ocular-")]
             left = time.monotonic()
         wait_until(lambda: set(served.threads()) == IDLE, SLOW)
-        assert time.monotonic() - left > 0.8  # The grace period has passed.
+        assert time.monotonic() - left > 0.8  # the grace period is over
         wait_until(served.sleeps, SLOW)
         out, err = served.end()
         assert out == "end False" and err == ""
@@ -179,8 +179,8 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
-    """When idle serving ends a trace, it makes no result in Python, because nobody gets it.
-    While a result is made, no other thread can run, and it takes 2 KB for each function."""
+    """If a trace ends because no viewer is left, Ocular builds no result in Python.
+    Building it would stop all other threads, and take 2 KB for each function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()
@@ -247,7 +247,7 @@ say("end")
             assert client.receive()[2][1] == served.pid
             kind, _, text = client.receive()
             assert kind == NOTICE and "Arming" in text
-            # The program has not released the GIL meanwhile.
+            # The program is still in the C call in which it holds the GIL.
             assert not select.select([out], [], [], 0)[0]
             say(served, "")
             client.snapshot()
@@ -559,13 +559,13 @@ say("end")
             client.rate(0.1)
             limit = time.monotonic() + 60
             took = [client.snapshot()["uptime_s"]] * 4
-            # Waits for two long pauses in a row between snapshots, because another program
-            # can cause a single long pause.
+            # Another program can cause one long pause between snapshots, but not two in a
+            # row.
             while min(b - a for a, b in zip(took[-3:], took[-2:])) < 1.5:
                 took.append(client.snapshot()["uptime_s"])
                 assert time.monotonic() < limit, took
-            # No snapshot is made for the other viewer alone. On a busy machine a viewer can
-            # miss a snapshot, so the test uses several viewers.
+            # Ocular builds no snapshot for the other viewer alone. On a busy machine a
+            # viewer can miss a snapshot, so the test uses several viewers.
             seen, first = [client.snapshot()["uptime_s"]], None
             while first not in seen:
                 assert time.monotonic() < limit + 60, (first, seen)

@@ -11,13 +11,13 @@ from e2e.counting import row, threads_of
 from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-# The budget of this run is small. A cheap function stays armed even if it is called often.
-# Snapshots are paid from the same budget, and leave less for hooks.
+# The budget of this run is small. With a larger one, a cheap function would keep its hooks
+# even if it is called often. Snapshots use a part of the same budget.
 BUDGET = 0.02
 
 
 def burn(seconds):
-    """Uses `seconds` of this thread's CPU time in C, in many short calls."""
+    """Uses `seconds` of this thread's CPU time in many short C calls."""
     limit = time.thread_time() + seconds
     while time.thread_time() < limit:
         sum(range(2000))
@@ -54,10 +54,10 @@ def half_asleep(stop):
 
 @pytest.fixture(scope="module")
 def snapshots():
-    """Returns the snapshots (running, final) of one run for all tests. The main thread
-    runs turns(), and two threads sleep. The fixture waits for each condition separately,
-    because all of them together are rarely true at once. `burn` is armed again from time to
-    time. `running` is a snapshot in which `burn` is dark."""
+    """Returns two snapshots of the run that all tests use: `running` and the final one. The
+    main thread runs turns(), and two threads sleep. The fixture waits for each condition
+    separately, because all of them together are rarely true at once. `burn` gets its hooks
+    back from time to time, but has none in the snapshot `running`."""
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),
@@ -103,7 +103,7 @@ def running(snapshots):
 
 @pytest.fixture
 def own_place():
-    """Replaces the usual fixture, because all tests of this module use one run."""
+    """Replaces the usual fixture, because all tests of this module share one run."""
 
 
 def test_who_waits_is_looked_at_and_not_sampled(snapshots):
@@ -173,7 +173,7 @@ def test_a_sampler_runs_though_nobody_may_look(budget, tmp_path, monkeypatch):
 
 def test_they_come_by_share_where_there_is_one(running):
     shares = [mine["share"] for mine in running["functions"]]
-    # For the order of functions, a share below a quarter of one sample's weight is 0
+    # When Ocular sorts functions, a share of less than a quarter of one sample counts as 0
     # (tracer/session/builder.c).
     least = 0.25 * sum(mine["cpu_share"] for mine in running["functions"])
     least /= running["sampler"]["window_samples"]

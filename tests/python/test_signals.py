@@ -15,8 +15,7 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json")
 """
 
-# Each test program is started in each way of this list. The result must not depend on the
-# way in which the program is started.
+# Each test program is started in each of these ways, and must have the same result.
 WAYS = {
     "untraced": ("", []),
     "serving": (START, []),
@@ -42,7 +41,7 @@ def forever():
         work()
 """
 
-# {name: (program, the signals that are sent each time the program has printed "ready")}
+# Each entry has a program and the signals that it gets, one each time it prints "ready".
 PROGRAMS = {
     "ctrl-c, computing": ("ready()\nforever()", [signal.SIGINT]),
     "ctrl-c, asleep": ("ready_soon()\ntime.sleep(60)", [signal.SIGINT]),
@@ -216,7 +215,7 @@ def begin(path, *options):
 
 
 def come_to_rest(pid):
-    """Waits until the process sleeps, or has worked for a while."""
+    """Waits until the process sleeps, or has used some CPU time."""
 
     def used():
         stat = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
@@ -228,7 +227,7 @@ def come_to_rest(pid):
 
 
 def end(process, signals):
-    """Returns (status, stdout, the last line on stderr)."""
+    """Sends the signals. Returns the status, stdout, and the last line on stderr."""
     said = [""]
     try:
         for number in signals:
@@ -306,8 +305,8 @@ def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
 
 
 def test_a_signal_that_another_thread_took(tmp_path, sockets):
-    """Sometimes a sampled thread receives a signal that is meant for the main thread. Then
-    the main thread would wait for the lock forever, because nothing would wake it."""
+    """A signal for the main thread can arrive at a sampled thread instead. This must not
+    happen, because then nothing would wake the main thread, which waits for a lock."""
     path = write(
         tmp_path,
         START

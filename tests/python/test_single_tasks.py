@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests what a snapshot says about the single tasks of asyncio, by programs in which this
-is known."""
+"""Tests what a snapshot says about each of asyncio's tasks, by programs with known
+tasks."""
 
 import asyncio
 import gc
@@ -26,7 +26,7 @@ def by_name(groups):
 
 
 def waiting_of(groups):
-    """Returns the number of tasks that wait. main() can also run or be ready."""
+    """Returns the number of tasks that wait, without the task of main()."""
     groups = {name: group for name, group in groups.items() if name != "main"}
     return sum(task["state"] == "waits" for task in by_name(groups).values())
 
@@ -128,7 +128,7 @@ def test_states_and_ages():
         tasks = [asyncio.create_task(awaits(future)) for _ in range(3)]
         young = time.monotonic()
         await find(lambda groups: "awaits" in groups)
-        # Without a turn of the loop, these tasks do not go on.
+        # These tasks are ready now, but they run only in the loop's next turn.
         future.set_result(None)
         new = asyncio.create_task(leaf(event), name="new one")
         due = time.monotonic() + 60
@@ -184,8 +184,8 @@ def read_in_a_child():
 
 
 def test_tasks_that_end_while_they_are_read():
-    """Tasks, and tasks that wait for them, begin and end between the slices of a walk. A
-    forked child does not disturb the walk."""
+    """Ocular reads the tasks in several slices. Between slices, tasks and the tasks that
+    await them begin and end. A forked child does not disturb this."""
 
     children = []
 
@@ -255,7 +255,7 @@ def test_a_subclass_and_an_eager_task():
 
 def test_tasks_of_classes_written_in_python():
     class Odd(asyncio.tasks._PyTask):
-        """A class that decides itself what `_coro` is."""
+        """A class of tasks that replaces the attribute `_coro`."""
 
         @property
         def _coro(self):
@@ -291,7 +291,7 @@ def test_tasks_of_classes_written_in_python():
         assert found["named"]["age_s"] is None
         chain = [place["name"] for place in found["named"]["chain"]]
         assert chain == ["leaf", "Event.wait"]
-        # asyncio numbers the tasks of the two classes separately.
+        # The two classes number their tasks separately, so the age of these is unknown.
         assert all(found[task.get_name()]["age_s"] is None for task in tasks)
         assert found["?"]["state"] == "new"
         assert sys.getrefcount(own[0]) == sys.getrefcount(own[3])
@@ -304,8 +304,8 @@ def test_tasks_of_classes_written_in_python():
 
 
 def asyncio_says(command):
-    """Returns the lines of asyncio's own tool about this process, or None if the tool could
-    not read the tasks at this moment."""
+    """Returns what asyncio's own tool prints about this process, as lines, or None if the
+    tool could not read the tasks at this moment."""
     arguments = [sys.executable, "-m", "asyncio", command, str(os.getpid())]
     done = subprocess.run(arguments, capture_output=True, text=True, timeout=60)
     if "insufficient permissions" in done.stdout:
@@ -314,22 +314,22 @@ def asyncio_says(command):
 
 
 def tasks_of_ps(lines):
-    """Returns the functions of the chain of each task, from the outermost to the innermost
-    one, and the set of tasks that wait for the task, as the table of `ps` has them."""
+    """Reads the table of the command `ps`. Returns for each task the functions on its
+    stack, the outermost one first, and the set of tasks that wait for it."""
     titles = ("task name", "coroutine stack", "awaiter chain", "awaiter name", "awaiter id")
     at = [lines[0].index(title) for title in titles]
     found = {}
     for line in lines[2:]:
         name, chain, _, by = (line[one:end].strip() for one, end in zip(at, at[1:]))
-        assert line[at[1] - 1] == line[at[2] - 1] == " "  # the texts fit the columns
+        assert line[at[1] - 1] == line[at[2] - 1] == " "  # the texts fit into the columns
         functions = chain.split(" -> ")[::-1]
         found.setdefault(name, (functions, set()))[1].update([by] if by else [])
     return found
 
 
 def tasks_of_pstree(lines):
-    """Returns the same as tasks_of_ps(), and the line in each function, as the tree of
-    `pstree` has them. The functions of a task come before the tasks that it waits for."""
+    """Reads the tree of the command `pstree`. Returns the same as tasks_of_ps(), and the
+    line in each function. A task's functions come before the tasks that it waits for."""
     found, above = {}, []
     for line in filter(None, lines):
         edge, is_task, text = re.fullmatch(r"(.*?── )(\(T\) | )(.*)", line).groups()
@@ -348,7 +348,8 @@ def tasks_of_pstree(lines):
 
 
 def same_awaiter(task, names):
-    """`awaited_by` names one of the waiting tasks, and has the number of the others."""
+    """Checks that `awaited_by` names one of the waiting tasks and the number of the
+    others."""
     if not names:
         return task["awaited_by"] is None
     more = f" +{len(names) - 1}" if len(names) > 1 else ""
@@ -356,7 +357,7 @@ def same_awaiter(task, names):
 
 
 def difference(tasks, ps, pstree):
-    """Returns the first difference, or None."""
+    """Returns the first difference from the tasks that asyncio's tool shows, or None."""
     if not tasks.keys() == ps.keys() == pstree.keys():
         return sorted(tasks), sorted(ps), sorted(pstree)
     for name, task in tasks.items():
@@ -369,7 +370,7 @@ def difference(tasks, ps, pstree):
 
 
 def compare():
-    """Compares until there is no difference. Each side can have been read too early."""
+    """Compares until there is no difference. Tasks can change between two reads."""
     due, found = time.monotonic() + 60, "nothing was read"
     while found and time.monotonic() < due:
         groups = ocular.snapshot()["tasks"]
@@ -383,7 +384,8 @@ def compare():
 
 
 async def compares():
-    """Runs tasks, and compares them. The names are short, so that `ps` has columns."""
+    """Runs tasks, and compares them. Their names are short, so that they fit the
+    columns."""
     event = asyncio.Event()
     leaves = [asyncio.create_task(leaf(event), name=f"leaf {key}") for key in "abcd"]
     waiting = [

@@ -32,14 +32,14 @@ def test_overhead(tracing):
     assert enter + leave > 0 and jump > 0 and far >= 0
     for _ in range(100):
         calls()
-        sum(range(100_000))  # This call lets the program run outside of hooks.
+        sum(range(100_000))  # takes time in which no hook is called
     seen = ocular.snapshot()
     used = time.process_time() - began
     overhead = seen["overhead"]
     assert overhead["measured"] > 0 and overhead["hooks"] > 0
     spent = used * overhead["mean"] / (1 + overhead["mean"])
     events = seen["events"]
-    assert events > 100 * 2000 * 3  # Each round has a call, a return and a jump.
+    assert events > 100 * 2000 * 3  # Each round has 3 events.
     assert 1 < 1e9 * spent / events < 1000
 
 
@@ -64,7 +64,7 @@ def test_the_budget(tracing):
         return known and states.count("armed") < 10
 
     def spent():
-        """Returns (reported CPU seconds of tracing, CPU seconds of the program)."""
+        """Returns the reported CPU seconds of tracing, and those of the program itself."""
         mean = ocular.snapshot()["overhead"]["mean"]
         used = (time.process_time() - began) / (1 + mean)
         return used * mean, used

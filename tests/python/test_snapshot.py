@@ -16,9 +16,9 @@ from e2e.program import top, wait_until
 from e2e.threads import in_threads
 from ocular.demo import pure
 
-# The sampler fills these lists. The lists that the sampler fills can still be empty.
+# The sampler fills these lists, so they can still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
-# These values can be null by chance.
+# These values can be null.
 OPTIONAL = ".functions[].waits", ".functions[].total_parts", ".lines"
 
 
@@ -38,7 +38,7 @@ def shape(value, path=""):
 
 
 def kinds(value, found, path=""):
-    """Adds the types of all values to `found`, which is {path: types}."""
+    """Adds the types of all values to `found`, which maps a value's path to its types."""
     if isinstance(value, dict):
         for key in value:
             kinds(value[key], found, f"{path}.{key}")
@@ -90,8 +90,7 @@ def test_same_values_everywhere(serving):
                 if isinstance(known, float):
                     known = pytest.approx(known, rel=1e-9)
                 assert theirs[key] == known, key
-            # Between the two snapshots, the newest samples can be credited to their
-            # functions.
+            # Between the two snapshots, Ocular can add new samples to their functions.
             assert row(before, name)["samples"] <= theirs["samples"] <= mine["samples"]
             assert theirs["age_s"] <= mine["age_s"] < theirs["age_s"] + 10
         for key in "schema version pid command python mode threshold".split():
@@ -136,7 +135,7 @@ def test_types(serving):
     assert ocular.snapshot()["overhead"]["measured"] > 0
     for name in "calls sites dark_sites".split():
         assert found[f".functions[].{name}"] == whole
-    # The next values are null if the function was not timed.
+    # The next values are null if no call of the function was timed.
     for name in "self_cycles total_cycles waited_cycles".split():
         assert found[f".functions[].{name}"] <= whole | {type(None)}
     for name in "calls_estimated avg_cycles share calls_per_s age_s".split():
@@ -145,7 +144,7 @@ def test_types(serving):
     assert found[".functions[].state"] == {str}
 
 
-LONG = {  # {number of characters of a name: number of characters that are kept}
+LONG = {  # maps a long name to the name that Ocular keeps
     "a" * 4095: "a" * 4095,
     "a" * 4096: "a" * 4092 + "...",
     "b" * (1 << 20): "b" * 4092 + "...",
@@ -203,7 +202,7 @@ def test_head(serving):
         name: states.count(name) for name in ("armed", "partial", "dark")
     }
     for mine in snapshot["functions"]:
-        # The number of calls is a lower bound only if a site has gone dark.
+        # Without a dark site, the number of calls is exact.
         assert mine["calls_exact"] or mine["dark_sites"] > 0
         assert mine["state"] != "armed" or mine["dark_sites"] == 0
 
@@ -213,8 +212,8 @@ def test_ids_are_kept():
     pure.CASES["recursion"]()
 
     def ids(snapshot):
-        """Returns the ids of the demo's functions. Names and lines are not enough, because
-        other code can have two functions with the same name and line."""
+        """Returns the ids of the demo's functions, by name and line. Other code can have
+        two functions with the same name and line."""
         mine = [r for r in snapshot["functions"] if r["file"] == pure.__file__]
         return {(r["name"], r["line"]): r["id"] for r in mine}
 

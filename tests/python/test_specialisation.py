@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the specialisation history, which is the log of changes of instructions. The
-history must not mistake the instrumentation of any tool for a change of types."""
+"""Tests the specialisation history, a log that says how CPython changes instructions.
+Instrumentation by a tool also changes instructions, but must not appear in the history."""
 
 import collections
 import gc
@@ -36,14 +36,14 @@ ODD = Odd(), Odd()
 @pytest.fixture
 def tracing():
     def start(**settings):
-        gc.collect()  # Without this, code of other tests would be adopted, too.
+        gc.collect()  # otherwise Ocular would also find code of other tests
         ocular.start_tracing(**{**QUIET, **settings})
 
     yield start
     ocular.stop_tracing()
 
 
-# Each test needs a new function, because code keeps its specialised opcodes.
+# Each test needs a new function, because code that has run has specialised opcodes.
 def make_add(name="add"):
     names = {"__name__": __name__}
     source = f"def {name}(a, b):\n    return a + b\n"
@@ -57,9 +57,9 @@ def feed(function, pair, times=500):
 
 
 def reported(snapshot, name, base="BINARY_OP"):
-    """Returns {offset: [from, to, to...]}: for each site of one family of instructions in
-    one function, its opcodes, the oldest first. Checks that each change begins with the
-    opcode with which the previous change ended."""
+    """Returns the opcodes of each instruction of one family in a function, by offset, the
+    oldest first. Checks that each change begins with the opcode with which the previous one
+    ended."""
     histories = {}
     for one in reversed(snapshot["transitions"]):
         if one["function"].rpartition(".")[2] != name:
@@ -109,8 +109,7 @@ def test_ints_then_floats_then_strings(tracing, threshold):
 
 
 def versions_of_calls(function):
-    """Returns the function versions that the specialised calls in the live bytecode
-    hold."""
+    """Reads the function versions in the specialised calls of the live bytecode."""
     names = {
         number: (name, flags)
         for number, name, _, _, flags in _opcodes.table(
@@ -127,9 +126,9 @@ def versions_of_calls(function):
 
 
 def test_a_specialised_call_says_whom_it_calls():
-    """A specialised call holds the version of the function that it calls. A specialised
-    call of a method does not hold the version of the method's class. The sampler finds the
-    callee by this version."""
+    """A specialised call contains the version of the function that it calls, and the
+    sampler finds the callee by it. For a method, this is not the version of the method's
+    class."""
     names = {}
     exec(
         """
@@ -153,7 +152,7 @@ def governors_looks():
     return ocular._ocular.holds()[0]
 
 
-# The test requests no snapshot, so the governor must find the change.
+# The test requests no snapshot, so the governor thread must find the change.
 def test_the_governor_tells_it_too(tracing):
     began, ends = time.monotonic(), []
     # Only this function is traced, because the test's own code would take many of the
@@ -172,8 +171,7 @@ def test_the_governor_tells_it_too(tracing):
         for one in reversed(final["transitions"])
         if one["function"] == "adds_for_long"
     ]
-    # Each change was seen before the next change happened, so the changes were not only
-    # found at the end of tracing.
+    # Ocular has noticed each change before the next one happened.
     assert all(at < end for at, end in zip(seen, ends, strict=True)), (seen, ends)
 
 
@@ -186,7 +184,7 @@ def test_given_up_and_taken_up_again(tracing):
     snapshot = ocular.snapshot()
     assert history_of(snapshot) == ["BINARY_OP", "BINARY_OP_ADD_INT", "BINARY_OP"]
     assert row(snapshot, "add")["specialized_sites"] == 0
-    # The specialiser waits longer after each failure, up to 4096 runs of the instruction.
+    # After each failure, CPython waits longer to specialise again, up to 4096 runs.
     feed(add, INTS, 5000)
     assert history_of(ocular.snapshot()) == [
         "BINARY_OP",
@@ -235,7 +233,7 @@ def test_a_storm(tracing):
     tracing()
     add = make_add()
     add(*INTS)
-    ocular.snapshot()  # This is before any instruction is specialised.
+    ocular.snapshot()  # no instruction is specialised yet
     for pair in INTS, FLOATS, INTS, FLOATS, INTS:
         feed(add, pair)
         ocular.snapshot()
@@ -268,9 +266,9 @@ def log_of(snapshot):
 def test_the_pairs_are_the_log_counted(tracing):
     tracing()
     add, other = make_add(), make_add()
-    # The final snapshot contains the first changes of code that other tests have run.
+    # The final snapshot also contains changes in code of other tests.
     earlier = ocular.snapshot()
-    log = set()  # The log keeps only the newest changes, which can belong to other code.
+    log = set()  # all changes in the log, which keeps only the newest ones
     for pair in INTS, FLOATS, STRINGS, INTS:
         feed(add, pair)
         feed(other, pair)
@@ -299,7 +297,7 @@ def test_the_pairs_are_the_log_counted(tracing):
 
 def test_the_log_is_bounded_and_the_counts_are_not(tracing):
     tracing()
-    before = pairs_of(ocular.snapshot())  # the pairs of changes in earlier tests
+    before = pairs_of(ocular.snapshot())  # pairs that earlier tests have made
     adds = [make_add() for _ in range(130)]
     kinds = itertools.cycle([FLOATS, INTS])
     for add in adds:
@@ -391,7 +389,7 @@ def make_steady():
     return names["work"]
 
 
-toggled = None  # This is the function that the loop uses now.
+toggled = None  # the function whose code the other tool instruments
 
 
 def do_nothing(*ignored):
@@ -411,9 +409,8 @@ def setprofile_on_and_off(step):
 
 
 def other_tool(events):
-    """Returns a function that turns another tool on and off. Every second time the tool's
-    callback returns DISABLE, so that the tool's instrumentation can end before the next
-    scan."""
+    """Returns a function that turns another tool on and off. Every second time, the tool's
+    callback returns DISABLE. Then its instrumentation can end before Ocular's next scan."""
 
     def toggle(step):
         answer = monitoring.DISABLE if step % 4 == 1 else None
@@ -466,8 +463,8 @@ def is_deoptimised(one):
 
 
 def run_steadily(toggle, steps=12):
-    """Takes a snapshot in every state: right after the tool was turned on or off, and after
-    the function ran once, twice, three times and many times."""
+    """Each time after turning the tool on or off, takes a snapshot at once and after each
+    of several runs of the function."""
     global toggled
     toggled = work = make_steady()
     for step in range(steps):
@@ -477,7 +474,7 @@ def run_steadily(toggle, steps=12):
             for _ in range(runs):
                 work(THINGS)
             snapshot = ocular.snapshot()
-    toggle(0)  # This call turns the other tool off.
+    toggle(0)  # turns the other tool off
     for _ in range(5):
         work(THINGS)
         snapshot = ocular.snapshot()
@@ -500,7 +497,7 @@ def no_tools():
 
 
 def expect_no_change(snapshot):
-    """Checks that every site was specialised exactly once."""
+    """Checks that every instruction was specialised exactly once."""
     ours = [
         one
         for one in snapshot["transitions"]
@@ -511,7 +508,7 @@ def expect_no_change(snapshot):
     assert len(sites) == len(set(sites)), ours
     assert not any(one["storm"] for one in ours)
     bases = {one["from"] for one in ours if one["function"] == "work"}
-    # Without these opcodes the test would test nothing.
+    # These opcodes show that instructions were specialised at all.
     assert {"BINARY_OP", "FOR_ITER", "COMPARE_OP", "LOAD_ATTR", "STORE_ATTR"} <= bases, (
         snapshot["transition_pairs"],
         ours,
@@ -525,7 +522,7 @@ def test_no_deoptimisation_where_types_never_change(tracing, no_tools, name, thr
     expect_no_change(run_steadily(TOGGLES[name]))
 
 
-# The governor, a viewer and another tool change the code while it runs.
+# The governor thread, a viewer and another tool change the code while it runs.
 @pytest.mark.parametrize("threshold", [5, 500])
 def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, threshold):
     global toggled
@@ -557,7 +554,7 @@ def test_no_deoptimisation_while_all_goes_on(tracing, sockets, no_tools, thresho
             for thread in threads:
                 thread.join()
     monitoring.set_local_events(1, work.__code__, 0)
-    # repeats until all instructions are visible and have been specialised
+    # Without the other tool, all instructions are visible and are specialised.
     for _ in range(100):
         work(THINGS)
     expect_no_change(ocular.stop_tracing())

@@ -116,10 +116,10 @@ def generators():
         one = make(9, log)
         next(one)
         for _ in range(3):
-            one.throw(ValueError)  # The generator handles this exception.
+            one.throw(ValueError)  # the generator handles this exception
             one.send(leaf())
         try:
-            one.throw(KeyError)  # The generator does not handle this exception.
+            one.throw(KeyError)  # the generator does not handle this one
         except KeyError:
             leaf()
         unstarted = make(9, log)
@@ -131,7 +131,7 @@ def generators():
     for n, one in enumerate(left):
         for _ in range(n):
             leaf(next(one))
-    # The two generators run alternately, and from different depths.
+    # The two generators run alternately, and are called from different depths of recursion.
     pair = numbers(50, log), delegates(3, 50, log)
     for n in range(20):
         from_depth(n % 4, next, pair[n % 2])
@@ -272,7 +272,7 @@ def misses():
 
 
 def many_exceptions():
-    """After 5 000 exceptions the hooks no longer see how exceptions end frames."""
+    """After 5 000 exceptions no hook sees how exceptions end frames."""
     for _ in range(7000):
         with contextlib.suppress(KeyError):
             misses()
@@ -303,10 +303,10 @@ def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
     check_figures(final)
     ends = [word for call in timeline.of() for word in call.end_args]
     assert not {"lost", "parked"} & set(ends)
-    # From 3.15 on PY_UNWIND is a local event
+    # From 3.15 on, PY_UNWIND is an event that can be set for a single code object.
     if name == "many exceptions" and threshold and sys.version_info < (3, 15):
         assert ends.count("unwound") > 500
-    # If every event is armed, hooks see the end of every frame.
+    # With hooks for every event, Ocular sees the end of every frame.
     elif not (name == "closes" and CLOSE_IS_SILENT):
         assert "unwound" not in ends
     for function in final["functions"]:
@@ -441,8 +441,8 @@ def down(depth, bottom):
 
 @pytest.mark.parametrize("threshold", [0, 10])
 def test_deeper_than_any_stack_of_ours(threshold):
-    """Ocular follows 65536 frames. Calls beyond this depth are only counted. Calls that
-    begin later, at a lower depth, are right again."""
+    """Ocular's stack has room for 65536 frames. Deeper calls are only counted. Later calls
+    at a smaller depth have the right numbers again."""
     deep = 90_000
 
     def after():
@@ -573,8 +573,8 @@ PLACES = [
 
 
 def probe():
-    """Each test calls this function at its end. The counts of `probe` are right only if the
-    thread's stack is right."""
+    """Each test calls this function at its end. The count of its calls is right only if
+    Ocular's stack of the thread is right."""
     return [leaf(n) for n in range(10)]
 
 
@@ -584,7 +584,7 @@ def check_session(final, began, probes):
     mine = row(final, "probe")
     assert (mine["calls"] if mine else 0) == probes
     for function in final["functions"]:
-        # Each of several threads has its own stack.
+        # Four threads can be in the same function at the same time.
         for cycles in function["total_cycles"], function["self_cycles"]:
             assert (cycles or 0) <= 4 * seconds * 1.05 * final["tsc_hz"], function
 
@@ -624,7 +624,7 @@ def test_stop_anywhere(place, threshold, mode):
     finally:
         ocular.stop_tracing()
     check_session(finals[0], began, 1)
-    # A second trace from the top level shows that nothing of the first trace is left.
+    # The second trace begins at the top level, and has nothing of the first trace.
     _, final = traced(probe, include_only=[__file__])
     assert row(final, "probe")["calls"] == 1 and row(final, "leaf")["calls"] == 10
     assert {f["name"].rpartition(".")[2] for f in functions(final) if f["calls"]} == {

@@ -51,8 +51,8 @@ def receives(seconds):
 
 
 class Step:
-    """The measured times of a step. `inner` is a time that lies within the step. `outer` is
-    a time that contains the step."""
+    """The program's own times of a step of a task. `inner` is a time within the step, and
+    `outer` is a longer time, which contains the step."""
 
     def __init__(self, name):
         self.name = name
@@ -69,7 +69,7 @@ async def stalls_once(step, stalls, seconds):
 
 
 async def measured(stalls, seconds, name):
-    """Runs a task with one step and returns its Step."""
+    """Runs a task with a single step, and returns the Step."""
     step = Step(name)
     await asyncio.sleep(0.001)
     begin = time.monotonic()
@@ -83,15 +83,15 @@ def found(name):
 
 
 def check(step, function, thread="MainThread"):
-    """Checks that the log has the step once, with its length, its function and a line
-    of the function."""
+    """Checks that the log contains the step once, with its length, its function and a line
+    of the function. Returns False if Ocular found another function or none."""
     (stall,) = found(step.name)
     assert step.inner * (1 - CLOCK) < stall["seconds"] < step.outer * (1 + CLOCK)
     assert stall["thread"] == thread
-    if stall["function"] is None:  # On a busy machine, Ocular's thread did not run in time.
+    if stall["function"] is None:  # Ocular's thread ran too late.
         assert stall["stack"] is stall["line"] is None
         return False
-    # The kernel stopped the thread before the function ran.
+    # On a busy machine the kernel can stop the thread before it calls the function.
     if stall["function"] != function.__qualname__:
         return False
     assert stall["file"] == __file__
@@ -112,7 +112,7 @@ def test_every_stall_is_found_once(tracing, stalls):
     before = ocular.snapshot()["uptime_s"]
     steps = asyncio.run(main())
     places = [check(step, stalls) for step in steps]
-    # On a busy machine, no observation may come in time for these steps.
+    # On a busy machine, Ocular perhaps observes none of these steps in time.
     assert any(places) or wait_until(lambda: asyncio.run(once_more()))
     at = [found(step.name)[0]["at_s"] for step in steps]
     assert before < at[0] < at[1] < at[2] < ocular.snapshot()["uptime_s"]
@@ -135,7 +135,7 @@ def test_a_stall_in_a_greenlet_is_found(tracing):
 
 
 def test_short_steps_are_no_stall(tracing):
-    """10 000 short steps of 100 tasks, and the idle time of a loop."""
+    """The log has neither 10 000 short steps of 100 tasks nor the idle time of a loop."""
     idle_s = 0.3
     turns = [time.monotonic()]
 
@@ -154,7 +154,7 @@ def test_short_steps_are_no_stall(tracing):
     turns.append(time.monotonic())
     steps = [b - a for a, b in zip(turns, turns[1:], strict=False)]
     steps[1] -= idle_s
-    longest = max(steps)  # No step was longer than this, also if the machine is busy.
+    longest = max(steps)  # longest step, even on a busy machine
     snapshot = ocular.snapshot()
     assert all(stall["seconds"] < longest * (1 + CLOCK) for stall in snapshot["stalls"])
     (loop,) = snapshot["loops"]
@@ -219,7 +219,7 @@ def test_the_loop_of_an_ended_thread_is_gone(tracing):
     loop.join()
     other, done = threading.Thread(target=lambda: done.wait(60)), threading.Event()
     other.start()
-    try:  # The thread's record can end a moment after the thread.
+    try:  # Ocular can notice the end of the thread a little later.
         wait_until(lambda: ocular.snapshot()["loops"] == [])
     finally:
         done.set()
@@ -275,8 +275,8 @@ def test_the_limit_is_a_setting():
 
 
 def test_too_many_steps_are_off_within_a_budget():
-    """If there are too many steps, observing them stops within a budget, and the rates
-    of steps are null. The next trace observes steps again."""
+    """With a budget, Ocular stops observing steps if there are too many. Then the rates of
+    steps are null. The next trace observes steps again."""
 
     async def main():
         await measured(sleeps, 0.06, "stall")
@@ -302,7 +302,7 @@ def test_too_many_steps_are_off_within_a_budget():
 
 @pytest.mark.parametrize("budget, off", [(2e-4, True), (0.5, False)])
 def test_the_budget_pays_for_steps(budget, off):
-    """15 000 steps are too many for a small budget, and not for a large one."""
+    """15 000 steps are too many for a small budget, but not for a large one."""
 
     async def main():
         for _ in range(15_000):

@@ -24,7 +24,7 @@ def helper():
 
 
 def refused(kind, **settings):
-    """Makes a start that must fail and leave nothing behind, and returns its message."""
+    """Checks that a start fails and leaves nothing behind. Returns the error message."""
     open_files = sorted(files())
     with pytest.raises(kind) as raised:
         ocular.start_tracing(**{**EXACT, **settings})

@@ -54,7 +54,7 @@ def test_nothing_is_left(sockets):
     ocular.start_tracing(serve=True, quiet=True)
     for case in pure.CASES.values():
         case()
-    wait_until(lambda: len(threads()) >= 3)  # Each thread of Ocular sets its name itself.
+    wait_until(lambda: len(threads()) >= 3)  # threads set their own names
     ocular.stop_tracing()
     assert leftovers() == []
     codes = [
@@ -65,7 +65,7 @@ def test_nothing_is_left(sockets):
     assert len(codes) > 20
     for tool in (3, 4, 5):
         assert monitoring.get_tool(tool) is None
-        # get_events() works only for a tool id in use.
+        # get_events() works only if the tool id is in use.
         monitoring.use_tool_id(tool, "test")
         try:
             assert monitoring.get_events(tool) == 0
@@ -172,12 +172,12 @@ ENDINGS = {
 @pytest.mark.parametrize("name", ENDINGS)
 def test_the_end(tmp_path, sockets, name):
     ending, status, words = ENDINGS[name]
-    # If `status` is -2, the signal ends the process after its cleanup.
+    # A `status` of -2 means that SIGINT has ended the process after its cleanup.
     done = script(tmp_path, PRELUDE + ending)
     assert done.status == status, done.err
     assert done.out == "out\n"
     assert words in done.err and "Fatal" not in done.err
-    # this line is from the report
+    # The report contains this line.
     assert f"timeline: {tmp_path}/trace.json" in done.err
     assert (tmp_path / "trace.json").stat().st_size > 500
     assert os.listdir(sockets) == []
@@ -196,7 +196,7 @@ def test_closed_streams_at_the_end(tmp_path):
 
 
 def test_start_at_exit(tmp_path):
-    """The trace starts after Ocular's stop at exit, and the process still ends."""
+    """A trace starts after Ocular's own atexit function, and the process still ends."""
     done = script(
         tmp_path,
         """

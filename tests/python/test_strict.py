@@ -22,11 +22,10 @@ import ocular
 ocular.start_tracing(serve=True, quiet=True, output="trace.json", **{settings})
 """
 
-# If a thread waits for the GIL, the thread that holds the GIL has to release it. In strict
-# mode this kills the holder. So the thread that enters strict mode sleeps before. A wait
-# for the GIL that begins before strict mode asks the holder to release it only after a long
-# time. A wait that begins in strict mode is a mistake of Ocular, and asks the holder at
-# once.
+# If another thread waits for the GIL, the holder must release it, which would kill a holder
+# in strict mode. So the program sleeps before it enters strict mode. A thread that began to
+# wait before strict mode asks for the GIL only after a long time. A wait that begins during
+# strict mode is a mistake of Ocular, and asks the holder at once.
 PROGRAM = """
 import ctypes, os, sys, time
 libc = ctypes.PyDLL(None)

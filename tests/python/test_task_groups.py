@@ -97,7 +97,7 @@ async def in_a_class(event):
 
 
 def waits_in_a_group():
-    """Since 3.13.4 TaskGroup.__aexit__ awaits another method."""
+    """Since 3.13.4 TaskGroup.__aexit__ awaits the method _aexit."""
     return (
         "TaskGroup._aexit"
         if hasattr(asyncio.TaskGroup, "_aexit")
@@ -143,7 +143,7 @@ def test_what_tasks_wait_for(tracing):
         tasks.append(
             asyncio.Task(eager(event), loop=asyncio.get_running_loop(), eager_start=True)
         )
-        # A walk may miss a task that begins during the walk, and find a task that runs.
+        # While Ocular reads the tasks, it can miss a new task, and find a task that runs.
         expected = len(tasks) + 4
 
         def all_wait(groups):
@@ -155,7 +155,7 @@ def test_what_tasks_wait_for(tracing):
         total, groups = await whole(all_wait)
         assert total == len(asyncio.all_tasks()) == expected
         waits = {name: group["waits_in"] for name, group in groups.items()}
-        # main() sleeps from one check to the next.
+        # main() sleeps between two checks.
         assert waits.pop("main") in ("sleep", None)
         assert waits == {
             "deep": "Event.wait",
@@ -220,7 +220,7 @@ async def end_some(going):
 
 @pytest.mark.parametrize("named", [False, True])
 def test_tasks_end_during_the_walk(named):
-    """Each walk takes many holds of the GIL. Tasks between others end meanwhile."""
+    """While Ocular reads the tasks, it takes and releases the GIL. Meanwhile tasks end."""
 
     async def main():
         event, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -240,8 +240,8 @@ def test_tasks_end_during_the_walk(named):
             return len(found) >= 3
 
         await whole(shrinks)
-        # Without numbers, a walk may miss tasks behind a task that has ended, or count
-        # them twice.
+        # If tasks have no numbers, Ocular can miss the tasks behind a task that has ended,
+        # or count them twice.
         few = 10 if named else 0
         assert all(abs(stay - 6000) <= few for _, stay in found), found
         event.set()
@@ -253,7 +253,7 @@ def test_tasks_end_during_the_walk(named):
 
 
 def test_tasks_of_threads():
-    """A thread that has ended leaves tasks that still exist."""
+    """Tasks of a thread that has ended still exist."""
     loops, tasks = [], []
 
     async def leave(event):
@@ -357,9 +357,9 @@ async def runs(coro):
 
 
 def test_cpu_time_steps_and_places(tmp_path):
-    """A task that a library's coroutine wraps counts for the program's coroutine. Steps are
-    counted, and CPU time is sampled. The line that creates a task is known if the task was
-    created while somebody looked, and no task is kept alive."""
+    """A task that a library's coroutine wraps counts for the program's coroutine. Ocular
+    counts the task's steps and samples its CPU time. It knows the line that created a task
+    only if it was already observing tasks. It keeps no task alive."""
     here = sys._getframe().f_code.co_filename
     library = tmp_path / "site-packages" / "wrapper.py"
     library.parent.mkdir()
@@ -386,7 +386,7 @@ def test_cpu_time_steps_and_places(tmp_path):
         old = asyncio.create_task(leaf(event))
         await whole(lambda groups: "leaf" in groups)
         both = asyncio.gather(old)  # creates no task
-        # The memory of these tasks is used again, and so is their name.
+        # New tasks use the memory and the name of these tasks again.
         for _ in range(20):
             await asyncio.create_task(hundred(ended), name="hundred")
         steps = asyncio.create_task(hundred(event), name="hundred")
@@ -402,7 +402,7 @@ def test_cpu_time_steps_and_places(tmp_path):
                     and groups["leaf"]["count"] == 4
                 )
             )
-            # The wrapped tasks are in the group of what they run.
+            # A wrapped task is in the group of the coroutine that it wraps.
             assert "runs" not in groups and total == 7
             assert groups["leaf"]["tasks"][1]["chain"][0]["name"] == "runs"
             assert groups["leaf"]["cpu_share"] < groups["busy"]["cpu_share"] <= 1.5
@@ -413,18 +413,18 @@ def test_cpu_time_steps_and_places(tmp_path):
             assert {place["file"] for place in places} == {here}
             assert {place["coroutine"].split(".")[-1] for place in places} == {"main"}
             found = {place["line"]: place["count"] for place in places}
-            # `old` was created before somebody looked.
+            # `old` was created before Ocular observed tasks.
             assert found == {steps_line: 1, line + 2: 1, line + 5: 3}
             event.set()
         await asyncio.gather(both, steps, works)
         alive = [weakref.ref(task) for task in (old, steps, works)]
         del old, both, steps, works, groups, group
-        await asyncio.sleep(0)  # The handle of this step refers to the tasks.
+        await asyncio.sleep(0)  # the handle of the current step refers to the tasks
         gc.collect()
         assert not any(task() for task in alive)
 
     run_traced(main())
-    # No event is left on asyncio's functions for the next owner of a tool's id.
+    # The next owner of a tool id gets no event of asyncio's functions.
     for tool in range(6):
         sys.monitoring.use_tool_id(tool, "test")
         events = sys.monitoring.get_local_events(tool, asyncio.create_task.__code__)
@@ -433,7 +433,7 @@ def test_cpu_time_steps_and_places(tmp_path):
 
 
 def test_places_of_old_tasks_stay():
-    """Short tasks do not replace tasks that a walk has found."""
+    """After many short tasks, Ocular still knows where older tasks were created."""
 
     async def short():
         pass
@@ -465,7 +465,7 @@ def test_places_of_old_tasks_stay():
 
 
 def test_places_in_asyncio():
-    """If asyncio creates a task in a callback, its own line is the task's place."""
+    """A task that asyncio creates in a callback counts for a line of asyncio."""
 
     async def handles(reader, writer):
         await reader.read()

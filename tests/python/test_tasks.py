@@ -17,8 +17,8 @@ TASKS = [asyncio.tasks._PyTask, asyncio.tasks._CTask]
 
 @pytest.fixture(params=["trace.json", "trace.pftrace"])
 def record(request, tmp_path):
-    """Returns a function that traces a given function, and returns {number of a task: names
-    of its steps, sorted by time}."""
+    """Returns record(function), which traces the function and maps each task's number to
+    the names of its steps, sorted by time."""
 
     def record(function, **settings):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{request.param}"
@@ -45,7 +45,7 @@ async def work(awaits=2):
 
 
 def run(main):
-    """Runs `main` in an event loop that makes no other tasks."""
+    """Runs `main` in an event loop without other tasks."""
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(main(loop))
@@ -99,7 +99,7 @@ def test_derived_tasks(record, kind):
     found = record(lambda: run(main))
     name = "odd" if kind is asyncio.tasks._CTask else "task"
     assert named(found, name) == [[name] * 3] * 3
-    assert not set(asked) - {"__eq__"}  # asyncio itself calls __eq__ for its sets of tasks.
+    assert not set(asked) - {"__eq__"}  # asyncio's own sets call __eq__
 
 
 @pytest.mark.parametrize("kind", TASKS)
@@ -136,7 +136,7 @@ def test_nothing_is_held(record, kind):
 
 
 def test_the_next_trace_has_other_numbers(record):
-    """A task that still runs during the next trace has another number in the next trace."""
+    """If a task still runs in the next trace, it has another number there."""
     loop = asyncio.new_event_loop()
     task = loop.create_task(work(6), name="goes on")
 

@@ -69,7 +69,7 @@ def test_its_recording_stays(tmp_path, kind):
     assert recording == f"t.{process.pid}.ocular"
     output = tmp_path / "t.json"
     _ocular.convert((os.fsencode(tmp_path / recording),), os.fsencode(output))
-    # After 500 calls the function goes dark.
+    # The function loses its hooks after 500 calls.
     assert trace.read(output).names()["leaf"] >= 500
 
 
