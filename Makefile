@@ -177,7 +177,7 @@ test: prepare ## unit tests, then pytest (ARGS='-k name')
 	@echo "pytest, CPython $(python_version), $(workers) workers"
 	@$(pytest) $(side_by_side) $(if $(only_python),-m 'not once') $(ARGS)
 
-# A few tests are over before workers have started.
+# If ARGS chooses tests, they run in one process, because starting workers takes longer.
 pytest: all venv $(started) ## pytest alone (ARGS='-k name', or a file)
 	@$(pytest) $(if $(ARGS),,$(side_by_side)) $(ARGS)
 

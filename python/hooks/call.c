@@ -9,7 +9,7 @@
 // The next constants are upper bounds in seconds. PAY_MOST_S is the bound for
 // the rare work of one hook (typically 2 to 10 us) and for arming a code
 // object. PAY_MOST_UNIT_S is the bound for arming one code unit, and
-// PAY_MOST_HIT_S for counting one hit.
+// PAY_MOST_HIT_S is the bound for counting one hit.
 #define PAY_MOST_S 50e-6
 #define PAY_MOST_UNIT_S 100e-9
 #define PAY_MOST_HIT_S 500e-9

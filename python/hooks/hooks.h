@@ -8,8 +8,8 @@
 
 #include "python/hooks/state.h"
 
-// Makes the type and one object for each event. Returns 0, or -1 with an
-// exception.
+// Makes the type of the callbacks, and one callback for each event. Returns 0,
+// or -1 with an exception.
 int Hooks_init(struct State *state);
 // Chooses the fast path, or the slow one if the clock is unreliable or the
 // threshold is only a few hits. Must be called before the hooks are registered.

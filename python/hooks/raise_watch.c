@@ -201,7 +201,7 @@ static bool flow_begins(const PyTracebackObject *trace, const PyObject *code)
     if (!trace || trace->tb_next)
         return false;
     newest = PyFrame_GetCode(trace->tb_frame);
-    Py_DECREF(newest); // The frame has another reference.
+    Py_DECREF(newest); // The frame keeps the code.
     return (PyObject *)newest == code;
 }
 

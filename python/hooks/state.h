@@ -133,7 +133,7 @@ struct ObjectWatch {
     bool sets;     // True while Ocular itself sets or removes the tracer.
     bool collects; // True if deaths in garbage collections are counted.
     // Only the governor's thread uses the next members.
-    bool taken;                // Another tool has set a tracer.
+    bool taken;                // True if another tool has set a tracer.
     bool open;                 // A window may be open.
     bool late;                 // The newest wait for the GIL was long.
     struct Objects *fresh;     // Memory for the counts, or NULL.
@@ -195,7 +195,7 @@ struct State {
     void (*on_silenced)(void); // Called at each event after Hooks_silence.
     bool fast; // True if the hooks use the fast path, which was calibrated.
     PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
-    struct TaskNumbers tasks; // numbers of tasks in the timeline
+    struct TaskNumbers tasks; // Numbers of asyncio's tasks in the timeline.
     struct GarbageWatch garbage;
     // Parts of all stand-ins (stand_in.h), and the code units of their hits.
     PyObject *stand_in_bytecode, *stand_in_lines, *stand_in_consts;

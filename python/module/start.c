@@ -42,7 +42,7 @@ static int start_held(struct State *state, const struct Request *request,
     if (state->phase == PHASE_IDLE)
         Strict_start();
     // Changes of a thread's signal mask are watched before the first timer
-    // exists. take_down stops watching the masks.
+    // exists. take_down() in tracing.c stops this watch.
     MaskWatch_start();
     error = Tracing_start(state, request);
     if (!error && request->config.serve && !activation->persistent.server)

@@ -142,7 +142,7 @@ static int set_up(struct State *state, const struct Request *request)
     Adopt_begin(state);
     LoopSteps_start(state);
     state->phase = PHASE_TRACING;
-    ThreadList_release(threads); // After a fork, drops the parent's.
+    ThreadList_release(threads); // After a fork, drops the parent's list.
     ours = Service_threads(&ocular_service);
     ThreadList_update(threads, state, &ours);
     // The discovery tool gets its events first, so that adopted code has two

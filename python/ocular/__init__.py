@@ -416,10 +416,10 @@ def serve(
     export a timeline, which spills if timeline_spill names a directory. Another call of
     serve() changes the settings of the next trace.
 
-    start_tracing() takes over the socket and its viewers. After stop_tracing() the
-    process serves idly again, until stop_serving() or the interpreter's exit. A forked
-    child serves idly on its own socket. The environment variable OCULAR_SERVE=1 has the
-    same effect at `import ocular`.
+    start_tracing() takes over the socket and its viewers. After stop_tracing() viewers can
+    still connect, until stop_serving() or the interpreter's exit. Viewers can also connect
+    to a forked child, which has its own socket. The environment variable OCULAR_SERVE=1 has
+    the same effect at `import ocular`.
 
     Raises the errors of start_tracing(). Raises RuntimeError if the program runs a
     trace already, or if the socket cannot be made.
@@ -584,9 +584,9 @@ atexit.register(_end)
 
 def _inherit(traces):
     """If viewers could connect to the parent, starts serving in a forked child, 100 ms
-    after the fork. If the parent serves idly, the child also serves idly. If `traces` is
-    true, viewers could connect to the parent's own trace, so the child is traced at
-    once."""
+    after the fork. If the parent waits for viewers without tracing, the child does the
+    same. If `traces` is true, viewers could connect to the parent's own trace, so the child
+    is traced at once."""
     # A child process of multiprocessing ends without running atexit functions.
     util = sys.modules.get("multiprocessing.util")
     if util is not None:

@@ -8,7 +8,8 @@ from ocular import _ocular
 
 
 def begin():
-    """Makes the program serve idly until end()."""
+    """Lets viewers connect until end(). The program is traced only while a viewer is
+    connected."""
     with ocular._Shared.lock:
         if ocular.is_tracing() or _ocular.is_serving():
             raise RuntimeError("Ocular traces or serves this program already")

@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 struct Activation {
-    // persistent.server is NULL if this process does not serve idly.
+    // persistent.server is NULL if no viewer can connect while nothing is
+    // traced.
     struct PersistentServer persistent;
     PyObject *arm;        // The package's function that starts the session.
     void (*disarm)(void); // The function that stops the session.

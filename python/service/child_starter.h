@@ -17,7 +17,8 @@ struct ChildStarter {
     // Fork_settle, which frees the parent's session before the start.
     void (*settle)(void);
     bool pending; // True while the session is planned and has not started.
-    // true if the child serves idly, as the parent did (activation.h)
+    // True if the child waits for viewers without tracing, as the parent did
+    // (activation.h).
     bool serves;
     // True if the child traces at once, because viewers could connect to the
     // parent's own trace.

@@ -64,7 +64,7 @@ struct Governor {
     struct TaskWalk walk;
     double due_s; // Time of CLOCK_MONOTONIC of the next decision.
     bool held;    // True if there was a budget at the newest hold.
-    // true if other programs often took the CPU before the newest full hold
+    // True if other programs often took the CPU before the newest full hold.
     bool preempted;
 };
 

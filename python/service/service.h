@@ -26,7 +26,8 @@ struct Service {
     uint32_t fork_depth; // Recursion depth of the caller of os.fork().
     // the thread that runs os.fork() or a similar function, or 0
     pthread_t forker;
-    bool child_serves; // In a child: true if the parent served idly.
+    // In a child: true if the parent waited for viewers without tracing.
+    bool child_serves;
     // in a child, true if viewers could connect to the parent's own trace
     bool child_traces;
 

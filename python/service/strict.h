@@ -12,7 +12,8 @@
 // Strict_start is called before a session starts, and Strict_stop after the
 // session has stopped. The caller holds the GIL.
 void Strict_start(void);
-// Also removes the handler of SIGTERM, unless the process serves idly.
+// Also removes the handler of SIGTERM, unless viewers can connect without a
+// session.
 void Strict_stop(void);
 // Returns true if a thread of the program may no longer read the time stamp
 // counter. Ocular's threads must call this function before they wait for the
