@@ -52,7 +52,7 @@ uint64_t Clock_fallback(void)
 // two readings of the time stamp counter. An interrupt between the two readings
 // makes the number of ticks larger. If the thread moves to another core between
 // the two readings, the number of ticks can be negative. A negative number of
-// ticks is huge as an unsigned number, so its pair is not chosen.
+// ticks becomes a huge unsigned number, so such a pair is not chosen.
 static struct Pair read_pair(void)
 {
     uint64_t tightest = UINT64_MAX;

@@ -18,8 +18,8 @@ struct Clock {
     // True if ticks are those of the time stamp counter, false if ticks are
     // nanoseconds of clock_gettime.
     bool counter;
-    // `start_ticks`, `start_raw_ns` and `start_unix_ns` are readings at the
-    // same moment, in Clock_start.
+    // Clock_start reads `start_ticks`, `start_raw_ns` and `start_unix_ns` at
+    // the same moment.
     uint64_t start_ticks;   // Reading of the time stamp counter.
     uint64_t start_raw_ns;  // Reading of CLOCK_MONOTONIC_RAW.
     uint64_t start_unix_ns; // Reading of CLOCK_REALTIME.

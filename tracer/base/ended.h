@@ -16,8 +16,8 @@ struct EndedThread {
     pid_t tid;
     char name[64];
     uint64_t cpu_ns;
-    // The sampler fills in the fields from `cpu` on. In the list of thread
-    // records, the fields from `cpu` on are 0.
+    // The sampler fills in `cpu` and the fields below it. A list that the
+    // sampler does not own has 0 in these fields.
     struct ShareValue cpu;
     struct ShareValue wait;
     struct ShareValue gil_held, gil_waited;

@@ -30,7 +30,7 @@ static int append(char ***texts, size_t *count, const char *text)
     char **grown, *copy;
 
     if (text[0] == '\0')
-        return -EINVAL; // An empty text would match everything.
+        return -EINVAL; // A rule with an empty text would match all code.
     copy = Heap_text(text);
     if (copy == NULL)
         return -ENOMEM;

@@ -13,15 +13,17 @@ static bool is_printable(uint32_t c)
 {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0))
         return false;
-    // These characters are invisible.
+    // The soft hyphen, the Arabic letter mark and the byte order mark are
+    // invisible.
     if (c == 0xad || c == 0x61c || c == 0xfeff)
         return false;
-    // These characters are spaces, line ends and changes of the text's
-    // direction.
+    // These ranges have invisible spaces, line separators, and characters that
+    // change the direction of the text.
     if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
         (c >= 0x2060 && c <= 0x206f))
         return false;
-    return !(c >= 0xe0000 && c <= 0xe0fff); // These characters are tags.
+    // Unicode's tag characters are invisible.
+    return !(c >= 0xe0000 && c <= 0xe0fff);
 }
 
 size_t Harmless_clean(char *out, size_t size, const char *text, bool printable)

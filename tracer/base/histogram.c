@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Computes bounds, count and quantiles of a histogram. Any thread may read a
-// histogram while the writer adds a value or halves the buckets. A result can
-// lack the value that is being added. While the writer halves the buckets, a
-// reader can find only the lower buckets halved. The next reading is right
-// again.
+// histogram while the writer adds a value or halves the buckets. A quantile
+// that is computed at this moment can lack the newest value. A reader can find
+// some buckets halved and others not yet halved, which the next reading
+// corrects.
 #include "tracer/base/histogram.h"
 
 #include <math.h>
@@ -113,7 +113,8 @@ static double quantile(const struct Reading *reading, double q)
             return within(i, (rank - below) / here);
         below += here;
     }
-    return within(reading->last, 1); // Only rounding errors lead to this line.
+    // The loop can end only because of rounding errors.
+    return within(reading->last, 1);
 }
 
 void Histogram_quantiles(const struct Histogram *histogram, const double *q,

@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 #define HISTOGRAM_SUB 16 // Number of buckets for each octave.
-// A number of values. Half as many values are too few for a p99.
+// Number of values. With half as many values, a histogram gives no useful 99th
+// percentile.
 #define HISTOGRAM_FEW 400
-// Number of buckets, which are for values up to 2^40. The last bucket also has
-// all larger values.
+// Number of buckets, which are for values up to 2^40. The last bucket also
+// counts all larger values.
 #define HISTOGRAM_BUCKETS 592
 
 struct Histogram {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Decodes CPython's location table (co_linetable) into one line number for each
 // code unit. CPython's InternalDocs/code_objects.md describes the format of
-// location tables in 3.12 to 3.15. The functions in this file have no other
-// state than their arguments. If a location table is damaged, lines are missing
-// or wrong, but nothing else happens.
+// location tables in 3.12 to 3.15. The functions in this file use only their
+// arguments, and keep no state between two calls. If a location table is
+// damaged, lines are missing or wrong, but nothing else happens.
 #pragma once
 
 #include <stdbool.h>
@@ -15,8 +15,9 @@ struct LineReader {
     const uint8_t *at;
     const uint8_t *end;
     int64_t line;
-    size_t behind; // Number of the first code unit after the newest entry.
-    bool none;     // True if the newest entry has no line.
+    // Number of the first code unit after the entry that was read last.
+    size_t behind;
+    bool none; // True if the entry that was read last has no line.
 };
 
 void LineReader_init(struct LineReader *reader, const uint8_t *table,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A struct NativeRow says how the caller of a C function is found, for one
-// range of the function's machine code. formats/native_rows.c makes the rows of
-// a file from its call frame information (CFI, in .eh_frame), and
+// For a range of a C function's machine code, a struct NativeRow says how to
+// find the function's caller on the stack. formats/native_rows.c makes the rows
+// of a file from its call frame information (CFI, in .eh_frame), and
 // tracer/sample/native_table.c uses them in a signal handler.
 #pragma once
 
@@ -11,31 +11,33 @@
 // The value of the stack pointer in the caller is called CFA. The return
 // address is the word below the CFA.
 enum NativeRule {
-    NATIVE_BY_RSP,  // The CFA is rsp + `cfa`.
-    NATIVE_BY_RBP,  // The CFA is rbp + `cfa`.
-    NATIVE_BY_PLT,  // The CFA is that of an entry in a procedure linkage table.
-    NATIVE_BY_WORD, // The CFA is the word at rbp + `cfa`.
+    NATIVE_BY_RSP, // The CFA is rsp + `cfa`.
+    NATIVE_BY_RBP, // The CFA is rbp + `cfa`.
+    // The CFA follows from rsp and rip, as in an entry of the procedure linkage
+    // table.
+    NATIVE_BY_PLT,
+    NATIVE_BY_WORD,   // The CFA is the word at rbp + `cfa`.
     NATIVE_OUTERMOST, // The function has no caller.
     NATIVE_NO_RULE    // There is no information about this code.
 };
 
-#define NATIVE_SAME INT16_MIN // rbp is the same in the caller.
+#define NATIVE_SAME INT16_MIN // The function has not changed its caller's rbp.
 
 // Flags of a row.
 enum {
     NATIVE_FIRST = 1,      // The row is the first one of a function.
     NATIVE_EVAL = 2,       // The row belongs to CPython's evaluation loop.
     NATIVE_RBP_BY_RBP = 4, // `rbp` is an offset from rbp and not from the CFA.
-    // The function only passes on a call: one of CPython's, or an entry of a
-    // linkage table. Its time counts for its caller.
+    // The function only forwards calls to another function, like an entry of
+    // the procedure linkage table. Its CPU time counts as its caller's time.
     NATIVE_FOLDED = 8
 };
 
-// A row holds from `at` to the next row's `at`.
+// A row describes the addresses from its `at` to the next row's `at`.
 struct NativeRow {
     uint32_t at; // Address in the file (a virtual address of ELF).
     int32_t cfa;
-    int16_t rbp;  // Offset of the place of the caller's rbp, or NATIVE_SAME.
+    int16_t rbp;  // Offset at which the caller's rbp is saved, or NATIVE_SAME.
     uint8_t rule; // enum NativeRule
     uint8_t flags;
 };
@@ -46,15 +48,15 @@ struct NativeRow {
 struct NativeRows {
     struct NativeRow *rows; // Owned; freed by Heap_free.
     size_t count;
-    // Virtual address of the byte at the offset in the file that was asked for.
+    // Virtual address of the byte at NativeReader's argument `offset`.
     uint64_t address;
-    // The first 20 bytes of the build id in hexadecimal digits. Without a build
-    // id: "i", the file's inode, "." and its size.
+    // The first 20 bytes of the build id in hexadecimal digits. If the file has
+    // no build id, the letter "i", the file's inode, "." and the file's size.
     char build[NATIVE_BUILD];
 };
 
-// Reads the rows of the file at `path`. `inode` is the inode that the file must
-// have, and `offset` is an offset in its executable segment. Returns 0 or
-// -errno. -ENODATA means that the file has no executable segment there.
+// Reads the rows of the file at `path`. The file must have the inode `inode`,
+// and `offset` lies in its executable segment. Returns 0 or -errno. -ENODATA
+// means that the file has no executable segment there.
 typedef int NativeReader(const char *path, uint64_t inode, uint64_t offset,
                          struct NativeRows *rows);

@@ -15,7 +15,8 @@ bool Opcodes_jumps(const struct Opcodes *opcodes, uint8_t opcode)
 {
     unsigned sites = OPCODE_JUMP | OPCODE_BRANCH | OPCODE_LOOP;
 
-    // Some opcodes are jumps without a site.
+    // For some jumps CPython has no event, so the flags do not show that they
+    // jump.
     return opcodes->flags[opcode] & sites ||
            !strncmp(opcodes->name[opcode], "JUMP", 4) ||
            Opcodes_is(opcodes, opcode, "SEND");

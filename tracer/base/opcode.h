@@ -9,20 +9,21 @@
 #include <stdint.h>
 
 enum OpcodeFlag {
-    // The opcode has sites of PY_START or PY_RESUME.
+    // At this opcode CPython can report PY_START or PY_RESUME.
     OPCODE_RESUME = 1 << 0,
-    OPCODE_RETURN = 1 << 1, // The opcode has sites of PY_RETURN.
-    OPCODE_YIELD = 1 << 2,  // The opcode has sites of PY_YIELD.
-    OPCODE_JUMP = 1 << 3,   // The opcode has sites of JUMP.
-    // The opcode has sites of BRANCH (from 3.14 on BRANCH_LEFT and
+    OPCODE_RETURN = 1 << 1, // CPython can report PY_RETURN here.
+    OPCODE_YIELD = 1 << 2,  // CPython can report PY_YIELD here.
+    OPCODE_JUMP = 1 << 3,   // CPython can report JUMP here.
+    // CPython can report BRANCH here (from 3.14 on BRANCH_LEFT and
     // BRANCH_RIGHT).
     OPCODE_BRANCH = 1 << 4,
     OPCODE_LOOP = 1 << 5, // The opcode jumps backwards.
-    // The opcode is FOR_ITER, which has a redundant site.
+    // The opcode is FOR_ITER, whose count follows from the counts of other
+    // opcodes.
     OPCODE_ITER = 1 << 6,
     OPCODE_SPECIALIZABLE = 1 << 7, // The opcode has specialised forms.
     OPCODE_SPECIALIZED = 1 << 8,   // The opcode is a specialised form.
-    // The opcode stands at an armed site, and hides the original opcode.
+    // The opcode replaces the original opcode where CPython calls a hook.
     OPCODE_INSTRUMENTED = 1 << 9,
     OPCODE_EXECUTOR = 1 << 10, // The opcode enters tier-2 or jitted code.
     // The opcode is EXTENDED_ARG, a prefix of the next opcode.
@@ -37,7 +38,7 @@ enum OpcodeFlag {
 // The meaning of an opcode's argument.
 enum OperandKind {
     OPERAND_NONE,   // The opcode has no argument.
-    OPERAND_NUMBER, // The argument itself is the meaning.
+    OPERAND_NUMBER, // The argument is a plain number.
     OPERAND_CONST,  // Index of a constant in co_consts.
     OPERAND_NAME,   // Index of a name in co_names.
     OPERAND_LOCAL,  // Index of a local variable.
@@ -75,10 +76,10 @@ struct Opcodes {
     // counts down from `birth_counter`, and sets a higher value after each
     // failed specialisation.
     uint16_t birth_counter;
-    // The first code unit whose byte offset exceeds the small integers that
-    // CPython keeps. At each event in this code unit or in a later one, CPython
-    // creates an integer object. `far_unit` is 0 if every code unit's byte
-    // offset is a small integer.
+    // The first code unit whose byte offset is too large for the small integers
+    // that CPython allocates in advance. At each event in this code unit or in
+    // a later one, CPython creates an integer object. `far_unit` is 0 if every
+    // code unit's byte offset is a small integer.
     uint16_t far_unit;
     struct Operand operand[256]; // Indexed by the base opcode.
     char texts[OPERAND_TEXTS][24];

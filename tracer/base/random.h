@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes random numbers that decide when Ocular looks at a program, so that its
-// looks do not follow the program's own period. Each caller owns a state, which
-// one thread uses. The numbers are no secret and may begin with any state.
+// Makes random numbers that vary the times of observations. Observations at
+// equal distances could follow a period of the program. Each caller owns a
+// state, which one thread uses. The numbers need not be secret, so a state may
+// begin with any value.
 #pragma once
 
 #include <stdint.h>

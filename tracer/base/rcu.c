@@ -54,8 +54,9 @@ static void sections_ended(void)
 // --- Threads that register, and visitors ------------------------------------
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
-static pthread_key_t registered; // Set in each thread that has registered.
-static bool has_key;             // Set to true once, by make_key.
+// The value of this key is set in each thread that has registered.
+static pthread_key_t registered;
+static bool has_key; // Set to true once, by make_key.
 
 static struct {
     pthread_mutex_t lock;

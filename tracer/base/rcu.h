@@ -17,7 +17,8 @@ void Rcu_read_unlock(void);
 // Publishes the pointer `value` in *slot and returns the old pointer. A slot
 // has only one writer.
 void *Rcu_exchange(void **slot, void *value);
-void *Rcu_dereference(void **slot); // The caller must be in a read section.
+// The caller of Rcu_dereference is in a read section.
+void *Rcu_dereference(void **slot);
 // Waits until all read sections have ended that are open now. The caller of
 // Rcu_synchronize must not hold the GIL and must not be in a read section.
 void Rcu_synchronize(void);

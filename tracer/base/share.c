@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Adds up times in a window that decays exponentially. A value is stored as it
-// was when it was last credited. The decay since the last credit is computed
-// when a thread reads the value. The sampler writes values, and any thread may
-// read them.
+// Adds up times in a window that decays exponentially. A struct ShareValue
+// stores the value at the time of its last credit. The decay since the last
+// credit is computed when a thread reads the value. The sampler writes values,
+// and any thread may read them.
 #include "tracer/base/share.h"
 #include "ipc/base/heap.h"
 
@@ -37,7 +37,8 @@ void ShareClock_advance(struct ShareClock *clock, double ns, double samples)
     // A reader that sees the new age also sees the new sums.
     atomic_thread_fence(memory_order_release);
     fade(&clock->age, 1, aged);
-    // A reader that sees a later credit also sees this advance of the clock.
+    // A reader that sees a credit after this point also sees the new times of
+    // the clock.
     atomic_thread_fence(memory_order_release);
 }
 
@@ -52,10 +53,10 @@ struct ShareTime ShareClock_now(const struct ShareClock *clock)
     return now;
 }
 
-// Returns the newest moment of the clock if the clock has advanced since `now`.
-// The value that the caller has just read can contain a credit that is newer
-// than `now`. In the first second one advance of the clock can be most of the
-// window, so without catch_up the value would be wrong by much.
+// Returns the clock's newest time if the clock has advanced since `now`, and
+// otherwise *now. The value that the caller has just read can contain a credit
+// that is newer than `now`. The error would be large in the first second, in
+// which one advance of the clock can be most of the window.
 static struct ShareTime catch_up(const struct ShareTime *now)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -105,7 +106,8 @@ void ShareValue_credit(struct ShareValue *value, struct ShareCredit *credit)
 
     if (!(credit->ns > 0))
         return;
-    // Most values have the same age, so `kept` seldom has to be computed again.
+    // Most values were last credited at the same time, so `kept` is seldom
+    // computed again.
     if (at != credit->at) {
         credit->at = at;
         credit->kept = ShareTime_decay(at, credit->age);

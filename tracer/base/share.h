@@ -24,8 +24,8 @@ struct Breakdown;
 
 struct ShareClock;
 
-// A moment of the sampler's time. If the clock has advanced since this moment,
-// a value is read at the newest moment of the clock instead.
+// A point in time on the sampler's clock. If the clock has advanced since then,
+// readers of a value use the clock's newest time instead.
 struct ShareTime {
     // ns since the sampler's start, without the time in which reading memory
     // was denied.
@@ -33,15 +33,15 @@ struct ShareTime {
     // The time `ns` divided by the mean age of the window. The mean age of the
     // window changes over time, so `age` is an integral.
     double age;
-    // ns in the window for a core that is always busy.
+    // ns of a core that is busy for the whole window.
     double full_ns;
-    // The clock to which this moment belongs. If `clock` is NULL, the moment is
-    // never replaced by a newer moment.
+    // The clock from which this time was read. If `clock` is NULL, the time is
+    // never replaced by a newer one.
     const struct ShareClock *clock;
 };
 
-// The clock of the window, which consists of sums. The sampler advances these
-// sums, and any thread may read them.
+// Measures the length of the window as decaying sums. The sampler advances
+// these sums, and any thread may read them.
 struct ShareClock {
     counter_t ns; // All fields of struct ShareClock are the bits of doubles.
     counter_t age;
@@ -60,8 +60,8 @@ struct ShareValue {
     counter_t window_age;
 };
 
-// A function's waiting time for each kind of wait. Waiting time of an unknown
-// kind is missing.
+// A function's waiting time for each kind of wait. Waiting time whose kind is
+// unknown is not included.
 struct ShareWaits {
     struct ShareValue own[WAIT_KINDS];   // Parts of ShareParts.wait.
     struct ShareValue total[WAIT_KINDS]; // Parts of ShareParts.cumulative_wait.
@@ -73,14 +73,15 @@ struct ShareParts {
     // The part of `wait` in which the thread waited for the GIL or for a CPU.
     // The time in `wait_to_run` does not count as a part of a call's duration.
     struct ShareValue wait_to_run;
-    // The part of Share.cpu at call instructions that have pushed no frame,
-    // which is time in C.
+    // Time in C: the part of Share.cpu at call instructions that have pushed no
+    // Python frame.
     struct ShareValue in_c;
-    // Time of C functions with rows of their own that the function called, on
-    // the CPU and in waits except those of `wait_to_run`. A call of the
-    // function takes Share.cpu, `wait` and `called_c`.
+    // Time of the C functions that the function called, if they have rows of
+    // their own. The time is CPU time and waiting time, without waits for the
+    // GIL or for a CPU. A call's duration is the sum of Share.cpu, `wait` and
+    // `called_c`.
     struct ShareValue called_c;
-    // Number of samples in `called_c` that found the C function running.
+    // Number of samples in `called_c` in which the C function was running.
     counter_t called_samples;
     // Time in which other threads waited for the GIL while the function had it.
     struct ShareValue blocked;
@@ -103,9 +104,9 @@ struct ShareParts {
 // of their own.
 struct Share {
     struct ShareValue cpu; // CPU time in the function itself.
-    // Number of samples with the function as the innermost one.
+    // Number of samples in which the function was the innermost one.
     counter_t samples;
-    // Number of those samples in `samples` that found the function running.
+    // Number of samples in `samples` in which the function was running.
     counter_t run_samples;
     // All other values, or NULL before the first sample. The sampler publishes
     // `parts` with release, and other threads read `parts` by Share_parts.
@@ -123,9 +124,9 @@ struct Share {
     // The number of the newest sample whose stack contains the function. Only
     // the sampler uses `stamp`.
     uint32_t stamp;
-    // Number of those samples in `run_samples` that found the caller's call
-    // instruction pushing or popping the function's frame. Only the sampler
-    // uses `entry_samples`.
+    // Number of samples in `run_samples` in which the caller's call instruction
+    // was pushing or popping the function's frame. Only the sampler uses
+    // `entry_samples`.
     uint32_t entry_samples;
 };
 
@@ -152,8 +153,8 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
                        const struct ShareTime *now, double *shares);
 void Share_release(struct Share *share);
 
-// The credit of one sample, which many values receive. The decay of values is
-// computed once for all values with the same age.
+// The time that one sample adds to many values. The decay of values is computed
+// once for all values with the same age.
 struct ShareCredit {
     double age; // ShareTime.age of the sample.
     double ns;

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <ucontext.h>
 
-// The variables of the guard are global, because a signal handler gets no
-// pointer from us.
+// The guard's variables are global, because a signal handler gets no pointer to
+// a struct of ours.
 atomic_bool tsc_guard_tripped;
 static void (*_Atomic tell)(void);
 
@@ -37,9 +37,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
         TscGuard_trip();
         return;
     }
-    // After the return a faulting instruction faults again, and the kernel
-    // takes the default action. If another process has sent the signal, the
-    // signal must be raised again here.
+    // After the return, the kernel takes the default action: a faulting
+    // instruction faults again. A signal that another process has sent must be
+    // raised again here.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
         raise(number);
@@ -60,8 +60,9 @@ static void install(void)
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    // A handler that runs inside this one may read the counter, too. SIGSEGV is
-    // blocked here, so the kernel would kill the process.
+    // All signals are blocked in this handler. Otherwise another handler could
+    // interrupt it and read the counter, and the kernel would kill the process
+    // because SIGSEGV is blocked.
     sigfillset(&action.sa_mask);
     if (sigaction(SIGSEGV, NULL, &before) == 0 &&
         !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)

@@ -7,10 +7,10 @@
 // counter.
 //
 // If Ocular's own code reads the time stamp counter and this raises SIGSEGV,
-// the guard handles the signal. In this case the result of the reading is 0,
-// and the guard has tripped for the whole process. On the program's threads
-// Ocular's code checks TscGuard_has_tripped after each reading of the time
-// stamp counter, before a system call or a lock.
+// the guard handles the signal. The guard then returns 0 as the reading, and
+// counts as tripped in the whole process. On the program's threads Ocular's
+// code checks TscGuard_has_tripped after each reading of the time stamp
+// counter, before a system call or a lock.
 #pragma once
 
 #include <stdatomic.h>
@@ -32,7 +32,7 @@ void TscGuard_start(void (*on_trip)(void));
 // Restores the default action of SIGSEGV. A guard that has tripped stays
 // tripped after TscGuard_stop.
 void TscGuard_stop(void);
-// Trips the guard. A caller of TscGuard_trip has found in another way that the
-// time stamp counter cannot be read. Any thread may call TscGuard_trip. Only
-// the first call of TscGuard_trip has an effect.
+// Trips the guard. The caller has found in another way that the time stamp
+// counter cannot be read. Any thread may call TscGuard_trip. Only the first
+// call of TscGuard_trip has an effect.
 void TscGuard_trip(void);

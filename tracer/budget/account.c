@@ -7,9 +7,10 @@
 #include <time.h>
 
 // The cost of a hook is measured at the start, in calls that follow each other
-// at once. With a budget, hot code is dark, so that hooks run seldom and find
-// cold caches. COLD and WARM are the factors for the cost of hooks with and
-// without a budget, until there are samples (docs/overhead.md).
+// at once. With a budget, frequently called code has no hooks. The remaining
+// hooks run seldom and find cold caches. Until there are samples, a hook's cost
+// is multiplied by COLD with a budget and by WARM without one
+// (docs/overhead.md).
 #define COLD 4.0
 #define WARM 1.0
 // The fraction of a hook's time that is in Ocular's code. CPython's code takes
@@ -18,12 +19,13 @@
 // Seconds of hooks after which samples count as much as COLD or WARM. In
 // TRUST_S seconds of hooks, about ten samples find a hook.
 #define TRUST_S 0.15
-// Seconds of `new_timed` after which old samples get less weight.
+// If `new_timed` exceeds this number of seconds, old samples get less weight.
 #define MEMORY_S 1.0
 
-// Samples can find a hook only in Ocular's code. The factor is the time of
-// hooks according to samples, divided by the time of the same hooks with warm
-// caches. As long as there are few samples, the factor is close to COLD or
+// Returns the factor by which hooks are slower than with warm caches. Samples
+// recognise a hook only while Ocular's code runs. The factor is the time of
+// hooks according to samples, divided by the time that they would take with
+// warm caches. As long as there are few samples, the factor is close to COLD or
 // WARM.
 static double choose_factor(const struct Account *account)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Measures the overhead of a session and holds the session's budget. The
-// governor's thread and the thread that builds snapshots open the account. The
-// account's mutex is held only briefly, and never by a thread that holds the
-// GIL.
+// governor's thread and the thread that builds snapshots read and lock the
+// account. The account's mutex is held only briefly, and never by a thread that
+// holds the GIL.
 #pragma once
 
 #include "tracer/budget/budget.h"
@@ -26,9 +26,10 @@ struct Account {
     struct AccountSource source;
     pthread_mutex_t mutex; // Mutex that guards the budget.
     struct Budget budget;
-    double wall, cpu; // Seconds of both clocks in Account_init.
-    double timed;     // Seconds that hooks would have taken with warm caches.
-    double hooks;     // Seconds that hooks have taken.
+    // Seconds of wall-clock time and of CPU time in Account_init.
+    double wall, cpu;
+    double timed; // Seconds that hooks would have taken with warm caches.
+    double hooks; // Seconds that hooks have taken.
     // Seconds of hooks in Ocular's code, according to samples.
     double found;
     // The newest seconds of `found` and of `timed`, from which the factor is

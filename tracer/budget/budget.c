@@ -8,11 +8,11 @@
 
 #define LATELY 2.0 // Seconds over which `rate` is measured.
 #define NOW 0.5    // Seconds over which `refill_rate` is measured.
-// If the refill rate is below this fraction of the window's rate, the program
-// pauses.
+// The program counts as paused if the refill rate is below this fraction of the
+// window's rate.
 #define PAUSES 0.5
-// If the refill rate is below this multiple of the least rate, the program is
-// idle.
+// The program counts as idle if the refill rate is below this multiple of the
+// least rate.
 #define FLOOR 2.0
 // If more than this fraction of the allowance is spent, the whole allowance
 // counts as spent.
@@ -175,7 +175,8 @@ void Budget_read(struct Budget *budget, const struct BudgetReading *reading)
 
         budget->rate = rate_over(budget, LATELY);
         budget->refill_rate = fmin(budget->rate, rate_over(budget, NOW));
-        // The bucket keeps its size between two bursts of the program's work.
+        // The size of the bucket does not shrink while the program rests
+        // between two bursts of work.
         room = BURST * fmax(budget->rate, rate_over(budget, BUDGET_WINDOW));
         budget->level += AIM * earn(budget, wall, program(&before, reading)) -
                          (ours(reading) - ours(&before));

@@ -45,7 +45,8 @@ struct BudgetShares {
     double hooks;
     double rearm;
     double threads;
-    // The budget, or a larger fraction if the program uses little CPU time.
+    // The largest fraction allowed: the budget, or more if the program uses
+    // little CPU time.
     double allowed;
     // Measured overhead in cores, which is also valid for an idle program.
     double cores;
@@ -53,19 +54,20 @@ struct BudgetShares {
 };
 
 struct Budget {
-    // The budget, or NaN if tracing has no limit but its cost is still
-    // measured.
+    // The budget as a fraction, or NaN if the overhead is only measured.
     double share;
-    struct BudgetReading kept[BUDGET_KEPT]; // a ring of earlier readings.
+    struct BudgetReading kept[BUDGET_KEPT]; // Ring buffer of earlier readings.
     unsigned next, count;
     struct BudgetReading origin;
-    struct BudgetReading last; // The newest reading, which `kept` can lack.
+    // The newest reading, which is not always in `kept`.
+    struct BudgetReading last;
     double rate; // Allowance in seconds per second over the last 2 s.
     // The lower one of `rate` and of the allowance per second over the last
     // half second.
     double refill_rate;
     double level; // Seconds in the token bucket. A number below 0 is a debt.
-    // If above 0, seconds of income that only the minimum rate has added.
+    // Seconds by which the minimum rate has raised the income of the bucket, if
+    // above 0.
     double unused;
     double sample; // Seconds of CPU time per sample.
 };

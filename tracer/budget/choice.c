@@ -10,8 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define PART 0.5 // Fraction of the hooks' time for functions that stay armed.
-// Fraction of the hooks' time for the program's own functions that stay armed.
+// Fraction of the hooks' time for functions that keep their hooks.
+#define PART 0.5
+// Fraction of the hooks' time for the program's own functions that keep their
+// hooks.
 #define OWN_PART 0.75
 // Least fraction of the hooks' time for functions of libraries.
 #define LEAST_PART 0.1
@@ -19,9 +21,10 @@
 // that choices seldom change.
 #define STAYS 0.7
 #define SLACK 1.25 // Factor by which armed functions may exceed their fraction.
-// Seconds. A span of this length is enough for the call rate of a new function.
+// Seconds. A new function's call rate is known after this time with hooks.
 #define KNOWN_S 1.0
-// Seconds. A span that is shorter at the end of a slice gives no call rate.
+// Seconds. If a function had hooks for less time than this until the end of a
+// slice, its call rate is unknown.
 #define SHORT_S 0.09
 // Mean age in seconds of the calls from which a call rate is computed.
 #define RATE_S 5.0
@@ -62,13 +65,14 @@ static bool is_known(const struct Code *code,
 
     double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
 
-    // If code was adopted just before the end of the slice, its short span
-    // began with a call, so the call rate would be too high.
+    // For a function that was found just before the end of a slice, the
+    // measured time is short and begins with a call. Its call rate would be too
+    // high.
     return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
-// Returns the calls and resumptions per second, or NaN if the function is not a
-// candidate of the choice.
+// Returns the function's calls and resumptions per second, or NaN if the
+// function cannot be chosen now.
 static double rate_of(struct Code *code, const struct ChoiceReading *reading)
 {
     enum Arming arming = Code_arming(code);
@@ -123,8 +127,8 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Removes from the choice the functions that stay armed as before. A function
-// that stays armed as before needs no change between slices.
+// Drops from the list the functions that had their hooks and keep them. The
+// governor has nothing to change for these functions.
 static void drop_settled(struct Choice *choice)
 {
     size_t count = 0;
@@ -135,9 +139,10 @@ static void drop_settled(struct Choice *choice)
     choice->count = count;
 }
 
-// Marks the cheapest functions as armed until the hooks of these functions use
-// `room`. If `own` is true, only marks the program's own functions, otherwise
-// only all other functions. Returns the part of `room` that is used.
+// Marks the functions with the cheapest hooks as armed (with hooks), until
+// their hooks use `room`. If `own` is true, share_out only marks functions of
+// the program, otherwise only functions of libraries. Returns the part of
+// `room` that is used.
 static double share_out(struct Choice *choice, bool own, double room)
 {
     double left = room;
@@ -162,7 +167,8 @@ static void decide(struct Choice *choice, double rate)
 
     for (size_t i = 0; i < choice->count; i++)
         all_s += choice->items[i].cost_s;
-    if (all_s > PART * rate) // Usually all functions can stay armed.
+    // Seldom true: the hooks of all functions cost too much.
+    if (all_s > PART * rate)
         qsort(choice->items, choice->count, sizeof *choice->items,
               cheapest_first);
     choice->left_out = false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Chooses the functions that stay armed. The functions with the cheapest hooks
-// stay armed, until half of the hooks' time is used. The hooks of the program's
-// own functions may use three quarters of the hooks' time. All functions that
-// do not stay armed are armed only in slices, which are short times in which
-// all functions are armed. The governor's thread makes the choice without the
-// GIL.
+// Chooses the functions that always keep their hooks (stay armed). These are
+// the functions with the cheapest hooks, until half of the hooks' time is used.
+// The hooks of the program's own functions may use three quarters of the hooks'
+// time. All other functions have hooks only in slices, which are short times in
+// which all functions have hooks. The governor's thread makes the choice
+// without the GIL.
 #pragma once
 
 #include "tracer/code/registry.h"
@@ -19,16 +19,16 @@ struct ChoiceItem {
     uint32_t id;
     // True for a function of the program, false for a library's function.
     bool own;
-    bool stays;  // True if the function is armed after this choice.
-    bool stayed; // True if the function was armed before this choice.
+    bool stays;  // True if the function keeps or gets its hooks.
+    bool stayed; // True if it had its hooks before.
 };
 
-struct Choice { // If all fields are zero, the choice is empty.
+struct Choice { // All fields are 0 before the first choice.
     struct ChoiceItem *items;
     size_t count, room, next;
-    // Seconds per second that the hooks of the functions that stay armed take.
+    // Seconds per second that hooks take in functions that always keep them.
     double stays_s;
-    bool left_out;  // True if some functions do not stay armed.
+    bool left_out;  // True if some functions have hooks only in slices.
     uint64_t ticks; // Ticks at the time of the choice.
 };
 
@@ -38,16 +38,16 @@ struct ChoiceReading {
     double hz;      // Ticks per second.
     double call_s;  // Seconds of CPU time that the hooks of one call take.
     double rate;    // Seconds per second that all hooks may take.
-    // True if a slice has just ended. If `sliced` is true, the choice is among
-    // all functions, otherwise among the armed functions.
+    // True if a slice has just ended. If `sliced` is true, Choice_make chooses
+    // among all functions, otherwise among the functions that have hooks.
     bool sliced;
 };
 
-// Makes a new choice, and stores for each function the present rate of its
-// calls. Choice_make opens a read section. Returns 0, or -ENOMEM if the choice
-// is incomplete.
+// Chooses anew which functions keep their hooks, and stores each function's
+// call rate. Choice_make begins and ends an RCU read section. Returns 0, or
+// -ENOMEM if the choice is incomplete.
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
-// Returns the next item that the caller must carry out, or NULL. The returned
-// item is valid until the next Choice_make.
+// Returns the next function whose hooks the caller must change, or NULL. The
+// returned item is valid until the next Choice_make.
 const struct ChoiceItem *Choice_pop(struct Choice *choice);
 void Choice_release(struct Choice *choice);

@@ -15,7 +15,7 @@
 // Seconds of CPU time that a wake-up and taking the GIL cost in a light
 // program. The cost is higher in a light program because of cold caches.
 #define LIGHT_COST_S 300e-6
-#define LIGHT_CORES 0.2  // A program that uses fewer cores is a light program.
+#define LIGHT_CORES 0.2  // A light program uses fewer cores than this.
 #define HOLD_PART 0.08   // Fraction of the allowance for holds of the GIL.
 #define RANK_S 1.0       // The shortest time between two rankings in seconds.
 #define RANK_PART 0.05   // Fraction of the allowance for rankings.
@@ -26,12 +26,13 @@
 #define BURST_CODES_A_S 40.0
 // Seconds that a burst of new code lasts after its newest code object.
 #define BURST_S 0.5
-#define BURST_PAUSE_S 0.02 // Seconds until the next wake-up if work is left.
+// Seconds until the next wake-up in a burst of new code.
+#define BURST_PAUSE_S 0.02
 // Fraction of the allowance for holds of the GIL in a burst of new code.
 #define BURST_PART 0.25
 // Least seconds between two holds of the GIL for viewers' requests.
 #define REQUEST_S 0.05
-#define IDLE_CORES 0.01 // A program that uses fewer cores is idle.
+#define IDLE_CORES 0.01 // An idle program uses fewer cores than this.
 // A smaller relative change of the sampler's rate is ignored.
 #define HZ_CHANGE 0.05
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Decides when the governor wakes up and what the governor does then. The
-// decisions are the sampler's rate, holds of the GIL, rankings of functions,
-// and whether new code is armed at once. All functions of struct Control
-// compute only from their arguments, because the caller passes the time and the
-// readings. The governor's thread owns a struct Control. The account's mutex
-// guards the budget to which a reading points.
+// Decides when the governor's thread wakes up and what it does then.
+// Control_step decides about the sampler's rate, about holds of the GIL, about
+// rankings of functions, and whether new code gets its hooks at once. The
+// functions of control.h compute only from their arguments, because the caller
+// passes the time and the readings. The governor's thread owns a struct
+// Control. The mutex of struct Account guards the budget to which a struct
+// ControlReading points.
 //
 // When the governor wakes up, it calls Control_needs_account and Control_step,
 // does the work that Control_step has chosen, and calls Control_pause. All
@@ -20,9 +21,9 @@
 // The facts by which the governor decides when it wakes up.
 struct ControlReading {
     // The budget, which the caller has locked and given a new reading. If
-    // `budget` is NULL, the values of the last step stay valid.
+    // `budget` is NULL, Control_step uses the values of its last call.
     struct Budget *budget;
-    uint32_t newest_code; // Id of the code object that was adopted last.
+    uint32_t newest_code; // Id of the newest code object.
     bool asked;           // True if a viewer waits for a hold of the GIL.
 };
 
@@ -34,9 +35,8 @@ struct ControlDecision {
     // True if the governor must first rank the functions and call
     // Control_ranked.
     bool rank;
-    bool arm_new; // True if newly adopted code is armed at once.
-    // Samples per second of CPU time. The value is 0 if the rate does not
-    // change.
+    bool arm_new; // True if new code gets its hooks at once.
+    // Samples per second of CPU time. 0 means that the rate does not change.
     double sampler_hz;
 };
 
@@ -57,13 +57,13 @@ struct Control {
     bool more;      // True if the last hold of the GIL left work to do.
     bool burst;     // True during a burst of new code.
     uint32_t newest_code;
-    double looked_s; // Time at which newest_code was read.
+    double looked_s; // Time at which `newest_code` was stored.
     double burst_until_s, due_s, rank_due_s;
 };
 
 void Control_init(struct Control *control);
-// Starts the control at the beginning of the governor's thread, and again after
-// a fork. Returns the seconds until the first wake-up.
+// Control_begin is called when the governor's thread begins, and again after a
+// fork. Returns the seconds until the first wake-up.
 double Control_begin(struct Control *control, double now_s);
 // Returns true if the next Control_step needs a budget in its reading. Reading
 // all clocks for a budget takes about 20 us.
@@ -71,8 +71,8 @@ bool Control_needs_account(const struct Control *control, double now_s,
                            uint32_t newest_code);
 struct ControlDecision Control_step(struct Control *control, double now_s,
                                     const struct ControlReading *reading);
-// Passes to the control that a ranking of the functions took `took_s` seconds
-// of CPU time.
+// Control_ranked is called after a ranking of the functions that took `took_s`
+// seconds of CPU time.
 void Control_ranked(struct Control *control, double now_s, double took_s);
 // Returns true if the governor should read bytecode at once. The governor
 // should not read bytecode at once if the token bucket is in debt or no code

@@ -5,7 +5,8 @@
 #include "tracer/budget/hottest.h"
 #include "tracer/base/rcu.h"
 
-#define SHARE_WEIGHT 1e12 // A share always counts more than a number of events.
+// A sampled share of CPU time always counts more than a number of events.
+#define SHARE_WEIGHT 1e12
 
 // Returns how hot a function is, by its sampled share and the number of its
 // events since the last ranking. The events of cold functions are not read,

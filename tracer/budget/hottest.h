@@ -19,8 +19,8 @@ struct Hottest {
     uint32_t active;
 };
 
-// Ranks all functions. If all fields of `hottest` are zero, there was no
-// ranking yet. `sampled` is NULL if there is no sampler. Hottest_rank opens a
-// read section.
+// Ranks all functions. If all fields of `hottest` are 0, Hottest_rank has not
+// ranked before. `sampled` is NULL if there is no sampler. Hottest_rank begins
+// and ends an RCU read section.
 void Hottest_rank(struct Hottest *hottest, struct Registry *registry,
                   uint64_t ticks, const struct ShareTime *sampled);

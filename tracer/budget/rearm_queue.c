@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queues requests to arm functions again, up to a limit.
+// Queues requests to install a function's hooks again (to arm it), up to a
+// limit.
 #include "tracer/budget/rearm_queue.h"
 
 #include <string.h>

@@ -5,15 +5,17 @@
 
 #include <math.h>
 
-#define PART 0.5 // Fraction of the hooks' time for slices.
-// The allowance of this many seconds pays for one slice.
+// A slice is a time in which all functions have hooks. PART is its fraction of
+// the hooks' time.
+#define PART 0.5
+// A slice may cost what tracing may cost in this many seconds.
 #define INTERVAL_S 15.0
 #define SHORTEST_INTERVAL_S 2.0
 #define LONGEST_INTERVAL_S 60.0
 #define LENGTH_S 0.5 // Length of the first slice in seconds.
 #define SHORTEST_S 0.1
 #define LONGEST_S 1.0
-// Highest cost of the first slice, as a fraction of a slice's allowance.
+// Most that the first slice may cost, as a fraction of a later slice's cost.
 #define FIRST 0.2
 // Fraction of the hooks' time for hooks in slices of own functions.
 #define OWN_PART 0.25
@@ -43,22 +45,23 @@ double Slices_means(double rate)
     return PART * rate * INTERVAL_S;
 }
 
-// Returns true if a slice that is due at the time `due_s` may begin now. If the
-// token bucket is in debt, the slice waits for at most `interval_s` seconds.
+// Returns true if a slice that was planned for the time `due_s` may begin now.
+// If the token bucket is in debt, the slice waits for at most `interval_s`
+// seconds.
 static bool is_due(const struct SlicesReading *reading, double due_s,
                    double interval_s)
 {
     double late_s = reading->now_s - due_s;
 
-    // If the clock was set far back, the slice is not delayed.
+    // If the clock was set far back, the slice does not wait for the old time.
     if (late_s < -2 * LONGEST_INTERVAL_S)
         return true;
     return late_s >= 0 && (!reading->overdrawn || late_s >= interval_s);
 }
 
 // Returns true if the slice must end now. A slice that costs too much ends
-// early. The cost of a slice is that of all functions together, so the calls of
-// a single function hardly influence when the slice ends.
+// early. The calls of a single function hardly influence when the slice ends,
+// because the hooks of all functions add to its cost.
 static bool is_over(const struct Slices *slices,
                     const struct SlicesReading *reading)
 {
@@ -98,7 +101,8 @@ enum SlicePhase Slices_step(struct Slices *slices,
 {
     if (slices->phase == SLICE_RESTS && may_begin(slices, reading)) {
         slices->phase = SLICE_BEGINS;
-        // The slice of all functions ends the slice of own functions.
+        // A slice of all functions has begun, so the slice of the program's own
+        // functions ends.
         slices->own_open = false;
         slices->begun_s = reading->now_s;
         slices->spent_s = reading->spent_s;
@@ -127,18 +131,19 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
 {
     double cost = fmax(reading->spent_s - slices->spent_s, 1e-6);
 
-    // The first slice costs more than later slices, because all known code is
-    // adopted in it.
+    // The first slice costs more than later slices, because Ocular sees all
+    // code for the first time.
     if (slices->count == 0)
         cost = fmin(cost, Slices_means(reading->rate) * FIRST);
     slices->phase = SLICE_RESTS;
     slices->interval_s = clamp(cost / (PART * reading->rate),
                                SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S);
-    // Without a random factor each slice could see a periodic program in the
-    // same phase.
+    // The random factor prevents that each slice meets a periodic program in
+    // the same phase.
     slices->due_s =
         reading->now_s + slices->interval_s * Random_factor(&slices->random);
-    // The slice of all functions has also counted the calls of own functions.
+    // This slice has also counted the calls of the program's own functions, so
+    // they need no slice of their own soon.
     slices->own_due_s =
         fmax(slices->own_due_s, reading->now_s + OWN_INTERVAL_S);
     slices->length_s =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Decides when slices begin and end. In a slice all functions are armed
-// together, callers and callees, and the clock ends the slice. Between the
-// slices of all functions, short slices arm only the program's own functions.
-// The short slices cost little and are frequent, so the call rates of own
-// functions are at most some seconds old. All functions of struct Slices
-// compute only from their arguments, because the caller passes the time and the
-// cost so far. The governor's thread owns a struct Slices.
+// Decides when slices begin and end. In a slice all functions have hooks at the
+// same time, callers and callees. The clock ends a slice. Between these slices
+// there are short slices, in which only the program's own functions have hooks.
+// The short slices are cheap and frequent, so the call rates of the program's
+// own functions are at most some seconds old. The functions of slices.h compute
+// only from their arguments, because the caller passes the time and the cost so
+// far. The governor's thread owns a struct Slices.
 #pragma once
 
 #include <stdbool.h>
@@ -13,10 +13,11 @@
 
 enum SlicePhase {
     SLICE_RESTS, // No slice is open.
-    // The functions are being armed, until Slices_armed is called.
+    // The governor installs the hooks, until Slices_armed is called.
     SLICE_BEGINS,
-    SLICE_COUNTS, // All functions are armed.
-    // The functions' spans are being closed, until Slices_ended is called.
+    SLICE_COUNTS, // All functions have hooks.
+    // The governor stores the results of the slice, until Slices_ended is
+    // called.
     SLICE_ENDS
 };
 
@@ -27,18 +28,19 @@ struct SlicesReading {
     // Seconds of CPU time that hooks and arming have taken so far.
     double spent_s;
     double hooks_s; // The part of `spent_s` that hooks have taken.
-    // Seconds per second that hooks of always armed functions take.
+    // Seconds per second that hooks take in functions that always have hooks.
     double stays;
     double rate;    // Seconds per second that all hooks may take.
     bool overdrawn; // True if the token bucket is in debt.
     // True during a burst of new code, for example while modules are imported.
     bool burst;
-    uint32_t codes; // Number of code objects that were adopted so far.
+    uint32_t codes; // Number of code objects that Ocular has found so far.
 };
 
 struct Slices {
     enum SlicePhase phase;
-    // True if hot functions get the hits of a second in the next slice.
+    // True if in the next slice even hot functions keep their hooks for the
+    // hits of a second.
     bool all;
     double due_s;     // Time at which the next slice begins.
     bool own_open;    // True in a slice of the program's own functions.
@@ -58,13 +60,13 @@ struct Slices {
     uint32_t random; // State of the random generator that varies `due_s`.
 };
 
-// Begins the first slice. Code that is adopted before the end of the first
-// slice is armed.
+// Begins the first slice. Code that Ocular finds before the end of the first
+// slice gets hooks.
 void Slices_init(struct Slices *slices, double now_s);
 enum SlicePhase Slices_step(struct Slices *slices,
                             const struct SlicesReading *reading);
-// Slices_armed is called when all functions are armed. Slices_ended is called
-// when the spans of all functions are closed.
+// Slices_armed is called when all functions have their hooks. Slices_ended is
+// called when the results of the slice are stored.
 void Slices_armed(struct Slices *slices, double now_s);
 void Slices_ended(struct Slices *slices, const struct SlicesReading *reading);
 // Decides whether a slice of own functions begins or ends now. The governor
@@ -75,6 +77,6 @@ enum OwnSlice Slices_step_own(struct Slices *slices,
 // Returns the seconds of CPU time that a slice may cost if all hooks may take
 // `rate` seconds per second.
 double Slices_means(double rate);
-// Makes the next slice begin at once, because a viewer or the program wants all
-// functions armed.
+// Makes the next slice begin at once, because a viewer or the program has asked
+// for new values of all functions.
 void Slices_hurry(struct Slices *slices);

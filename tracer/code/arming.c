@@ -46,7 +46,7 @@ void Code_leave_unarmed(struct Code *code)
 
 static void next_epoch(struct Code *code)
 {
-    // No epoch is 0, because the value 0 in block_epoch means "none".
+    // 0 is not used as an epoch, because 0 in `block_epoch` means "none".
     if (++code->hot.epoch == EPOCH_NONE)
         code->hot.epoch = 1;
     Code_refresh(code);
@@ -71,7 +71,7 @@ void Code_lose_dark_callee(struct Code *code)
 }
 
 // Returns the value of `stop_at` for a site that has had `seen` hits and may
-// have `hits` more hits. If `hits` is 0, the site never goes dark.
+// have `hits` more hits. If `hits` is 0, the site never loses its hook.
 static uint64_t stop_after(uint64_t seen, uint64_t hits)
 {
     return hits ? seen + hits : CODE_NEVER;
@@ -83,8 +83,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 // Installs or removes the hooks of the code's jumps and branches. Without these
-// hooks the sites of jumps and branches are dark or missing, and the ends of
-// blocks are not seen.
+// hooks the ends of blocks of instructions are not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;
@@ -101,7 +100,8 @@ void Code_arm_lines(struct Code *code, uint64_t hits)
     if (!code->who.lines)
         return;
     if (!lines) {
-        // If the code was armed before without its lines, hits are missing.
+        // If the code's other hooks were installed before, hits of lines are
+        // missing.
         lines = LineHits_new(Code_line_range(code), code->cold.site_changes);
         if (!lines)
             return;
@@ -149,12 +149,11 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
 {
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
-    // The first call after the code was armed finds cold caches, so this call
-    // is not timed. The first call of re-armed code also determines its caller
-    // again.
+    // The first call after the hooks were installed finds cold caches, so this
+    // call is not timed. The first call also determines its caller again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
-    next_epoch(code); // The cycles of the frames that are open now are wrong.
+    next_epoch(code); // Cycles of calls that already run would be wrong.
 }
 
 static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)
@@ -182,7 +181,7 @@ void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks)
 bool Code_renew(struct Code *code, const struct Second *second, uint64_t ticks)
 {
     if (code->hot.dark || code->spans.ended || !second->hits ||
-        // If the code was adopted during this call, `ticks` can be slightly
+        // If Ocular found the code during this call, `ticks` can be slightly
         // less than `renewed`.
         ticks - code->cold.renewed + second->ticks < 2 * second->ticks)
         return false;
@@ -205,7 +204,8 @@ void Code_end_slice(struct Code *code)
 
     if (code->hot.stop_at == CODE_NEVER)
         return;
-    next_epoch(code); // The code's callees can go dark before the code.
+    // The code's callees can lose their hooks before the code does.
+    next_epoch(code);
     code->spans.ended = true;
     code->hot.stop_at = 0;
     for (i = 0; code->cold.jumps && i < code->layout.site_count; i++)

@@ -6,18 +6,20 @@
 
 #include <math.h>
 
-// Calls of C functions after which the first window of a function ends. The
-// function itself is timed only after the window.
+// The first window of a function ends after this number of calls of C
+// functions. The function's own calls are timed only after this window.
 #define FIRST_CALLS 64
-#define FIRST 0.1 // Weight of the first window.
-// A window ends between two entries, unless one entry makes this many calls.
+#define FIRST 0.1 // Weight of the first window in all sums.
+// A window ends between two calls of the function, unless one call makes this
+// number of calls of C functions.
 #define MOST_CALLS 4096
 // Largest number of C functions that are kept for one instruction.
 #define PAIRS_MOST 16
-// At least 1 / PAID_MOST of a window is the program's own time.
+// The hooks' time is subtracted from a window's length, but at least
+// 1/PAID_MOST of the length remains.
 #define PAID_MOST 16
-// The cycles of a call are at least this number if they decide about samples,
-// because hooks cannot measure fewer cycles.
+// When samples are divided among C functions, a call counts at least this
+// number of cycles, because hooks cannot measure fewer.
 #define LEAST_CYCLES 50
 
 // --- Pairs -------------------------------------------------------------------
@@ -44,7 +46,8 @@ static struct CPair *find(const struct CCalls *calls, uint16_t number,
     return pair;
 }
 
-// Code units above UINT16_MAX have no instruction number of their own.
+// Returns false for a code unit above UINT16_MAX, because instruction numbers
+// have 16 bits.
 static bool has_number(const struct Code *code, uint32_t unit)
 {
     return unit < code->layout.unit_count && unit <= UINT16_MAX;
@@ -167,7 +170,8 @@ bool CCalls_expects(const struct Code *code, uint32_t unit)
 
 // --- Samples -----------------------------------------------------------------
 
-// Returns the weight of a pair among the C functions of its instruction.
+// Returns the pair's weight when samples are divided among the C functions that
+// its instruction calls.
 static double weight_of(const struct CPair *pair, struct Registry *registry)
 {
     const struct Code *code = Registry_by_id(registry, pair->id);
@@ -225,15 +229,15 @@ void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most)
 
     if (!calls)
         return;
-    // A slice may begin during a window.
+    // A window can still be open when a slice begins.
     CCalls_close(code, Counter_get(&code->hot.entries), ticks);
     calls->most = most;
     calls->others = 0;
     begin(calls, Counter_get(&code->hot.entries), ticks);
 }
 
-// Returns the weight of the open window. A first window begins with a call, so
-// it makes a function look busier than it is.
+// Returns the weight of the open window. The first window begins with a call,
+// so it makes a function look busier than it is.
 static double weight_now(const struct CCalls *calls)
 {
     return calls->most == FIRST_CALLS ? FIRST : 1;
@@ -244,7 +248,8 @@ static double weight_now(const struct CCalls *calls)
 static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
 {
     double weight = weight_now(calls), before = 0, now = 0, off;
-    // A thread may have read its clock before another thread opened the window.
+    // `ticks` can be before the beginning of the window, if a thread read its
+    // clock before another thread opened the window.
     double raw =
         ticks > calls->from_ticks ? (double)(ticks - calls->from_ticks) : 1;
     double length = weight * fmax(raw - (double)calls->paid, raw / PAID_MOST);
@@ -259,7 +264,8 @@ static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
         }
     calls->entries = kept * calls->entries;
     calls->ticks = kept * calls->ticks;
-    // The earlier windows say how long the calls of this window should take.
+    // Estimates from earlier windows how long the calls of this window should
+    // take.
     off = before > 0 ? now * calls->ticks / before - length : length;
     calls->errors = kept * kept * calls->errors + off * off;
     calls->ticks = calls->ticks + length;
@@ -290,8 +296,8 @@ void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks)
             weight_now(calls) * (double)(entries - calls->from_entries);
 }
 
-// Ends a window in the middle of a long call. Which part of the call the window
-// contains is unknown, so only the time counts.
+// Ends a window in the middle of a long call. It is unknown which part of the
+// call the window contains, so only the time counts.
 static void cut(struct CCalls *calls, uint64_t ticks)
 {
     set_window(calls, C_SHUT);
@@ -300,10 +306,11 @@ static void cut(struct CCalls *calls, uint64_t ticks)
     calls->cut = true;
 }
 
-// Refuses a call after the end of the window. Returns false.
+// Does not count a call, because the window has ended. Returns false.
 static bool refuse(struct CPair *pair)
 {
-    // The pair was added before the end of the window was counted.
+    // The pair was added after the end of the window, but before that end was
+    // counted.
     if (pair && !(pair->calls > 0))
         pair->counted = false;
     return false;
@@ -327,7 +334,7 @@ bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
     if (code->hot.dark)
         set_window(calls, C_SHUT);
     if (calls->window == C_FIRST)
-        // The function's present entry belongs to the window.
+        // The window includes the call of the function that runs now.
         begin(calls, entries - (entries > 0), ticks);
     if (calls->window != C_OPEN)
         return refuse(pair);
@@ -336,7 +343,8 @@ bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
         return refuse(pair);
     }
     calls->entries_then = entries;
-    // A main loop that began before the trace has no other hit.
+    // A main loop that began before the trace has no hit except those of the C
+    // functions that it calls.
     if (!Counter_get(&code->hot.last_seen))
         Counter_set(&code->hot.last_seen, ticks);
     if (pair)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes and frees the struct Code of an accepted code object. Makes the list of
-// sites from the bytecode. The caller holds the GIL, except in Code_free, which
-// the collector's thread calls, and in the functions for readers.
+// Makes and frees the struct Code of an accepted code object. Finds the code's
+// sites in its bytecode. A site is a place in bytecode at which CPython reports
+// an event. The caller holds the GIL, except in Code_free, which the
+// collector's thread calls, and in the functions for readers.
 #include "tracer/code/code.h"
 #include "ipc/base/heap.h"
 #include "ipc/own_file.h"
@@ -33,7 +34,7 @@ static int site_kind(const struct Opcodes *opcodes, uint8_t opcode,
     return -1;
 }
 
-struct Walk { // a walk over a code object's instructions.
+struct Walk { // A walk over a code object's instructions.
     struct Code *code;
     size_t unit;
     size_t number; // Number of the current instruction.
@@ -63,7 +64,7 @@ static void add_site(const struct Walk *walk, int kind, bool redundant,
     struct Site *site =
         &walk->code->layout.sites[walk->code->layout.site_count++];
 
-    // A redundant site goes dark at its first hit, because the site's count
+    // A redundant site loses its hook at the first hit, because its count
     // follows from the counts of other sites.
     site->stop_at = redundant ? 1 : threshold ? threshold : CODE_NEVER;
     site->unit = (uint16_t)walk->unit;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Declares struct Code, the record of an accepted code object. Each member of
-// struct Code is a struct with one writer. The header of the member's struct
-// names the writer and the readers. The collector's thread, the governor and
-// the sampler use a struct Code in an RCU read section. The collector's thread
-// frees a struct Code after a grace period.
+// Declares struct Code, in which Ocular stores all values of a code object that
+// it traces. Each member of struct Code is a struct with one writer. The header
+// that declares the member's struct names its writer and readers. The
+// collector's thread, the governor and the sampler use a struct Code in an RCU
+// read section. The collector's thread frees a struct Code after a grace
+// period.
 #pragma once
 
 #include "tracer/base/opcode.h"
@@ -23,17 +24,19 @@
 #include "tracer/code/registry_node.h"
 
 struct Code {
-    // The comment at each member names the thread that writes the member.
-    struct CodeHot hot; // The counting thread, at each hit.
-    // Immutable. The counting thread reads `layout` at each hit.
+    // The comments name the thread that writes each member.
+    struct CodeHot hot; // Written by the counting thread at each hit.
+    // Immutable. Read by the counting thread at each hit.
     struct CodeLayout layout;
-    struct Share share;   // the sampler.
-    struct CodeCold cold; // The counting thread and the governor, seldom.
-    // The call edges of the function, which the counting thread seldom changes.
+    struct Share share; // the sampler.
+    // Written seldom, by the counting thread and the governor.
+    struct CodeCold cold;
+    // The call edges of the function. The counting thread seldom writes them.
     struct CodeLinks links;
-    struct CodeSpans spans;   // The governor and the counting thread, seldom.
+    // Written seldom, by the governor and the counting thread.
+    struct CodeSpans spans;
     struct CodePlan plan;     // the governor.
-    struct CodePoll poll;     // The governor, when it polls bytecode.
+    struct CodePoll poll;     // Written by the governor when it reads bytecode.
     struct CodeRow row;       // The collector's thread.
     struct CodeIdentity who;  // immutable
     struct RegistryNode node; // registry.c
@@ -59,8 +62,8 @@ struct CodeSource {
     const char *name;
     const char *file;
     uint32_t line;
-    // Version that functions of this code have as long as nobody changes them,
-    // or 0.
+    // The function version of this code's functions as long as no program
+    // changes them, or 0.
     uint32_t version;
     const uint8_t *bytecode; // base opcodes.
     size_t bytecode_size;
@@ -68,15 +71,15 @@ struct CodeSource {
     size_t line_table_size;
     bool suspends; // True for a generator and for a coroutine.
     bool coroutine;
-    bool straight; // True if jumps and branches are no sites.
+    bool straight; // True if jumps and branches get no hooks.
     // Largest number of lines of a function whose lines are counted; 0 if lines
     // are not counted.
     uint32_t lines_most;
     enum CodeEnds ends;
 };
 
-// Makes a struct Code. Goes through the bytecode and makes the list of sites.
-// If `threshold` is 0, sites never go dark. Returns NULL if memory is out.
+// Makes a struct Code. Code_new also finds the code's sites in the bytecode. If
+// `threshold` is 0, hooks are never removed. Returns NULL if memory is out.
 struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
@@ -85,9 +88,9 @@ size_t Code_bytes(const struct Code *code);
 
 // Returns the numbers of samples per instruction, as an array of two parts, or
 // NULL. Each part has Code_instruction_count() entries, one for each
-// instruction number. In the first part, an entry is the number of samples that
-// found the instruction running. In the second part, an entry is the number of
-// samples that found a C function running which the instruction had called.
+// instruction number. In the first part, an entry is the number of samples in
+// which the instruction was running. In the second part, an entry is the number
+// of samples in which a C function was running that the instruction had called.
 static inline const _Atomic uint32_t *
 Code_instruction_samples(const struct Code *code)
 {
@@ -130,8 +133,8 @@ static inline bool Code_is_counted_by_callers(const struct Code *code)
     return code->who.c_function && !code->hot.calls_exact;
 }
 
-// Returns the number of counted calls. A call that is suspended and resumed
-// counts once.
+// Returns the number of counted calls. A call that was suspended and resumed
+// counts as one call.
 static inline uint64_t Code_calls(const struct Code *code)
 {
     uint64_t resumed = Counter_get(&code->hot.resumed);
@@ -150,16 +153,15 @@ static inline double Code_calls_an_entry(const struct Code *code)
     return calls ? (double)calls / (double)Counter_get(&code->hot.entries) : 1;
 }
 
-// Returns true if the code was adopted after the code with this id. Ids are
-// assigned in increasing order, and begin again at 1 after 2^32 ids.
+// Returns true if Ocular found the code later than the code with this id. Ids
+// are assigned in increasing order, and begin again at 1 after 2^32 ids.
 static inline bool Code_is_after(const struct Code *code, uint32_t id)
 {
     return (int32_t)(code->hot.id - id) > 0;
 }
 
-// Returns true after the first event or sample of the code. Ocular also adopts
-// code that it finds on a stack, although this code might never run during the
-// trace.
+// Returns true if the code has had an event or a sample. Some code has had
+// neither, because Ocular found it on a stack and it has not run since.
 static inline bool Code_was_seen(const struct Code *code)
 {
     return Counter_get(&code->hot.entries) ||
@@ -187,7 +189,7 @@ static inline struct LineHits *Code_lines(const struct Code *code)
 
 struct LineRange Code_line_range(const struct Code *code);
 
-// Returns true if the branch of a site has a site of its own for each arm.
+// Returns true if the left and the right arm of a branch have a site each.
 static inline bool Code_has_two_arms(const struct Code *code,
                                      const struct Site *site)
 {
@@ -195,7 +197,7 @@ static inline bool Code_has_two_arms(const struct Code *code,
            site[1].unit == site->unit && site[1].kind == SITE_BRANCH_RIGHT;
 }
 
-// Counts a jump of a branch whose arms have one site.
+// Counts a jump of a branch whose two arms share one site.
 void Code_take(struct Code *code, const struct Site *site);
 // Returns the number of times that the branch of a site has jumped.
 uint64_t Code_taken(const struct Code *code, const struct Site *site);
@@ -223,8 +225,8 @@ static inline bool Code_take_touch(struct Code *code)
                                     memory_order_acquire);
 }
 
-// Returns a number that changes at each hit of an armed function. All fields
-// that Code_stamp reads are in the cache line of `touched`.
+// Returns a number that changes at each hit of the function. All fields that
+// Code_stamp reads are in the cache line of `touched`.
 static inline uint32_t Code_stamp(const struct Code *code)
 {
     uint64_t mixed = Counter_get(&code->hot.last_seen);
@@ -234,8 +236,9 @@ static inline uint32_t Code_stamp(const struct Code *code)
     return (uint32_t)(mixed ^ mixed >> 32);
 }
 
-// Code_note_change is called whenever a site or an instruction has gone dark,
-// or all sites have been armed. The caller holds the counting lock.
+// Code_note_change is called whenever a site or an instruction has lost its
+// hook, or the hooks of all sites have been installed. The caller holds the
+// counting lock.
 static inline void Code_note_change(struct Code *code)
 {
     uint32_t changes =
@@ -246,8 +249,8 @@ static inline void Code_note_change(struct Code *code)
     Code_touch(code);
 }
 
-// Counts the sites that are not redundant, and the dark ones among the sites
-// that are not redundant.
+// Counts the sites that are not redundant, and those among them that have no
+// hook (are dark).
 void Code_count_sites(const struct Code *code, uint64_t *sites, uint64_t *dark);
 // Returns the number of runs of the code's hooks, without hooks for exceptions.
 uint64_t Code_events(const struct Code *code);
@@ -258,7 +261,7 @@ static inline enum Arming Code_arming(const struct Code *code)
                                              memory_order_relaxed);
 }
 
-// Returns the number of the code's known callees that are dark.
+// Returns the number of the code's known callees that have no hooks (are dark).
 static inline uint32_t Code_dark_callees(const struct Code *code)
 {
     return code->hot.dark_callees;

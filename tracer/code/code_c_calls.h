@@ -28,46 +28,50 @@ struct CPair {
     // Number of exceptions that the calls have raised. A holder of the GIL
     // writes `raised`.
     counter_t raised;
-    // Samples that belong to the pair, minus samples that it got. Only the
-    // sampler uses `unattributed`.
+    // Number of samples that the pair should have got minus the number that it
+    // got. Only the sampler uses `unattributed`.
     double unattributed;
 };
 
 enum CWindow {
-    C_SHUT,  // The hooks of call instructions remove themselves.
-    C_FIRST, // The window opens at the function's next call of a C function.
+    // No window is open: the hooks of call instructions remove themselves.
+    C_SHUT,
+    C_FIRST, // The window opens at the next call of a C function.
     C_OPEN
 };
 
 // Sums for rows (session/c_rates.h). Only the thread that builds snapshots uses
 // them.
 struct CSums {
-    // Of a function that calls C functions: its estimated number of calls when
-    // its row was filled, and CLOCK_MONOTONIC in seconds when this was done.
+    // For a function that calls C functions: its estimated number of calls when
+    // its row was last filled, and CLOCK_MONOTONIC in seconds at that time.
     double estimated, estimated_s;
-    // Of a C function: calls per second, the square of their standard error,
+    // For a C function: calls per second, the square of their standard error,
     // and the numbers of calls and of exceptions.
     double rate, variance, calls, raised;
-    bool known; // True if any of its calls were counted.
-    bool lacks; // True if the rate of a function that calls it is unknown.
+    bool known; // True if some calls of the C function were counted.
+    // True if the call rate of one of the C function's callers is unknown.
+    bool lacks;
 };
 
 struct CCalls {
     struct CSums sums;
     _Atomic uint8_t window; // enum CWindow. Hooks read `window`.
-    uint32_t hits, most;    // Calls in the open window, and when it may end.
-    // Calls of Python functions in the window by instructions that also call C
-    // functions. A holder of the GIL writes `others`.
+    // Number of calls in the open window, and the number after which it may
+    // end.
+    uint32_t hits, most;
+    // Number of calls of Python functions in the window, by instructions that
+    // also call C functions. A holder of the GIL writes `others`.
     uint32_t others;
     uint64_t from_entries;  // Entries at the beginning of the window.
     uint64_t entries_then;  // Entries at the newest call of a C function.
     uint64_t from_ticks;    // Ticks at the beginning of the window.
     _Atomic uint64_t begun; // Ticks at the beginning of the first window, or 0.
-    uint64_t paid;          // Ticks of the open window that hooks took.
+    uint64_t paid;          // Ticks that hooks took in the open window.
     bool cut;               // True if a window ended in the middle of a call.
-    // Weighted sums over closed windows: of entries, of lengths in ticks, and
-    // of the squares of the ticks by which lengths differ from those that
-    // earlier windows let expect. `entries` is 0 if a window was cut.
+    // Weighted sums over closed windows: entries, lengths in ticks, and squared
+    // errors. An error is the length of a window minus the length that earlier
+    // windows let expect.
     _Atomic double entries, ticks, errors;
     struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
 };

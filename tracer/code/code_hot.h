@@ -3,9 +3,9 @@
 // The thread that holds the counting lock (tracer/hook/counting.h) writes the
 // fields of struct CodeHot. struct CodeHot and layout.units fill the first two
 // cache lines of struct Code. The fields up to `touched` change when a call
-// begins. The fields after `touched` change when a call ends. Counting is fast
-// because of this order of the fields. Any thread may read the fields of type
-// counter_t and the atomic members.
+// begins. The fields after `touched` change when a call ends. This order makes
+// counting fast. Any thread may read the fields of type counter_t and the
+// atomic members.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -14,16 +14,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CODE_NEVER UINT64_MAX // a value of stop_at that is never reached.
-#define EPOCH_NONE UINT16_MAX // An epoch that the code of a frame never has.
+#define CODE_NEVER UINT64_MAX // A value of `stop_at` that is never reached.
+#define EPOCH_NONE UINT16_MAX // An epoch number that no code has.
 
 struct CodeHot {
     // The fields up to `touched` are written when a call begins.
 
-    // Number of calls and resumptions since the code was adopted.
+    // Number of calls and resumptions that were counted.
     counter_t entries;
-    // When `entries` reaches this number, the function loses its hooks (goes
-    // dark) or gets more hits.
+    // When `entries` reaches this number, the function loses its hooks or gets
+    // more hits.
     uint64_t stop_at;
     // Ticks of self time in which the function waited. `waited_cycles` seldom
     // changes, and only when a call ends.
@@ -38,52 +38,57 @@ struct CodeHot {
     // The id of the function, which is unique in the process, immutable and
     // never reused. No function has the id 0.
     uint32_t id;
-    // The number of known callees that are dark. While `dark_callees` is above
-    // 0, self cycles and block cycles are not counted, because they would
-    // contain the callees' cycles. The governor reads `dark_callees`.
+    // The number of known callees that have no hooks (are dark). While
+    // `dark_callees` is above 0, self cycles and block cycles are not counted,
+    // because they would contain the callees' cycles. The governor reads
+    // `dark_callees`.
     _Atomic uint32_t dark_callees;
     // The number of the current epoch, never 0. The epoch changes when the
     // cycles of running calls become wrong, for example when the first callee
     // goes dark.
     uint16_t epoch;
-    // Equal to `epoch` while the cycles of blocks are right, otherwise 0.
+    // Equal to `epoch` while the cycles of blocks of instructions are right,
+    // otherwise 0.
     uint16_t block_epoch;
-    // True if the next call is not timed, because the code was just armed.
+    // True if the next call is not timed, because the hooks were just
+    // installed.
     bool untimed;
     bool lined; // True if `layout.lines` is not NULL.
-    // Number of calls on shadow stacks whose beginning was seen and which were
-    // never suspended, modulo 2^16.
+    // Number of calls on Ocular's copies of the threads' stacks, modulo 2^16.
+    // Only calls count whose beginning was seen and which were never suspended.
     uint16_t running;
     // The number of entries that resumed a call after a yield or an await.
     counter_t resumed;
-    // True if the sites at which the function starts or resumes are dark. The
-    // collector's thread reads `dark`.
+    // True if the hooks at the function's start and at its resumptions are
+    // removed. The collector's thread reads `dark`.
     _Atomic bool dark;
-    // True if the end of a call was seen after the function went dark, and the
-    // ends are not watched. After this end, the ends of calls are unreliable.
+    // True if the end of a call was seen after the function lost its hooks, and
+    // the ends of its calls are not watched. The hooks then do not see all
+    // later ends.
     bool closed;
-    // True if the function is dark, and the hooks still see all ends of its
-    // calls (Latency_watch). Hooks read `watched`.
+    // True if the function has no hooks at its start, but the hooks at its ends
+    // still see all ends of its calls (Latency_watch). Hooks read `watched`.
     _Atomic bool watched;
-    // True if the function was never dark, so that `entries` includes all
+    // True if the function never lost its hooks, so that `entries` includes all
     // calls.
     _Atomic bool calls_exact;
-    // True if no site of the function was ever dark, so that the counters
+    // True if no site of the function ever lost its hook, so that the counters
     // include all hits. The collector's thread reads `exact`.
     _Atomic bool exact;
-    // True if the site of a jump is dark, or if in precise mode the site of a
-    // gate (INSTRUCTION_GATE) is dark. While `broken` is true, the hooks miss
-    // some ends of blocks or of instructions. The governor reads `broken`.
+    // True if a jump has no hook, or if in precise mode a gate
+    // (INSTRUCTION_GATE) has none. The hooks then miss some ends of blocks or
+    // of instructions. The governor reads `broken`.
     _Atomic bool broken;
     uint8_t enter_hook; // enum HookKind, immutable.
     // Immutable. True for code that is in no list and only serves to measure
     // the cost of hooks.
     bool probe;
-    // True if the function's row has changed without a hit. Any thread may set
-    // `touched`. The thread that builds snapshots clears `touched`.
+    // True if the function's row must be filled again although there was no
+    // hit. Any thread may set `touched`. The thread that builds snapshots
+    // clears `touched`.
     _Atomic bool touched;
-    // True if a kind of exceptions points to this code. A holder of the GIL
-    // writes `raises`.
+    // True if the record of a kind of exceptions points to this code. A holder
+    // of the GIL writes `raises`.
     bool raises;
 
     // The next fields are written when a call ends. Number of calls whose ticks
@@ -95,7 +100,7 @@ struct CodeHot {
     counter_t min_cycles;
     counter_t total_cycles; // Ticks of outermost calls, with their callees.
     // Ticks at the newest hit, or 0 before the first hit. `last_seen` is
-    // written when a call begins, but Code_stamp needs `last_seen` in this
-    // cache line.
+    // written when a call begins, but Code_stamp reads it together with the
+    // other fields of this cache line.
     counter_t last_seen;
 };

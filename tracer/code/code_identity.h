@@ -14,7 +14,7 @@
 // program can make names of megabytes.
 #define CODE_TEXT_SIZE 4096
 
-// Says for which ends of a function's calls CPython reports an event.
+// Says which ends of a function's calls CPython reports.
 enum CodeEnds {
     ENDS_ALL,
     // The function is an asynchronous generator. From 3.13 on CPython reports
@@ -33,13 +33,15 @@ struct CodeIdentity {
     // Version number of the code's functions, or 0 if there is no version.
     uint32_t version;
     bool own; // True for the program's own code, false for a library's code.
-    // True for the code that stands for garbage collections, and has no hooks.
+    // True for the struct Code that has the values of garbage collections, and
+    // has no hooks.
     bool garbage;
-    // True for code that stands for a C function, and has no hooks.
+    // True for a struct Code that has the values of a C function, and has no
+    // hooks.
     bool c_function;
     uint8_t ends;   // enum CodeEnds.
     bool coroutine; // True for a coroutine function.
-    bool lines;     // True if hits of lines are counted when jumps are armed.
+    bool lines;     // True if hits of lines are counted while jumps have hooks.
     char *name;     // Qualified name in UTF-8.
     char *file;     // Path of the source file.
     uint8_t *bytecode; // Base opcodes and arguments, 2 * unit_count bytes.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Latency contains the latencies of a function's calls. struct CodeCold
-// points to struct Latency. The latency of a call is the time from the call's
+// has the pointer to it. The latency of a call is the time from the call's
 // beginning to its return, with all time in which the call was suspended in an
-// await. The thread that counts hits writes struct Latency while it holds the
-// counting lock (latency.h). The thread that builds a snapshot writes the last
-// fields of struct Latency.
+// await. The thread that counts hits writes struct Latency under the counting
+// lock (latency.h). The thread that builds a snapshot writes the last fields of
+// struct Latency.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -21,9 +21,10 @@ struct Code;
 
 // A call that has been suspended at least once and has not ended.
 struct SuspendedCall {
-    // Ticks at the call's beginning, or 0 if this entry of the table is free.
+    // Ticks at the beginning of the call, or 0 if this entry of the table is
+    // free.
     uint64_t begin;
-    // Ticks in which the call ran on a thread, until its newest suspension.
+    // Ticks that the call ran on a thread, until it was last suspended.
     uint64_t ran;
     uint32_t frame; // Hash of the frame's address (Hit_frame).
 };
@@ -39,37 +40,38 @@ struct Latency {
     // the histogram forgets half of its calls, `cut` is halved, too.
     counter_t cut;
     uint32_t aged; // Number of calls since the last Histogram_age.
-    // Number of suspended calls that have ended without an event. It is unknown
-    // which of the suspended calls have ended without an event.
+    // Number of suspended calls that have ended although no hook saw it. It is
+    // unknown which of the suspended calls these are.
     uint32_t lost;
     // A hash table of suspended calls with `room` entries. `room` is 0 or a
     // power of 2.
     struct SuspendedCall *open;
     uint32_t open_count, room;
-    // The fields of the watch on a function's ends (Latency_watch).
-    // `watch_left` is the number of ends of other calls that may still be seen
-    // in the second that began at `watch_ticks`. `watch_unwinds` is
-    // Latencies.unwinds at the beginning of the watch.
+    // Latency_watch keeps the hooks at the ends of a function's calls for some
+    // time. In the second that began at `watch_ticks`, these hooks may see
+    // `watch_left` more ends of calls that began later than the watch.
+    // `watch_unwinds` is Latencies.unwinds at the beginning of the watch.
     uint32_t watch_left, watch_unwinds;
     uint64_t watch_ticks;
     // True if the function is in the list that begins at Latencies.first.
     bool listed;
-    // Number of the newest count of the calls in flight (Latency_look). The
-    // results of this count are `in_flight`, `oldest` and `unsure`.
+    // Number of the newest count of calls that have begun and not ended
+    // (Latency_look). The results of this count are `in_flight`, `oldest` and
+    // `unsure`.
     uint32_t look;
-    uint32_t in_flight; // Number of calls that have begun and have not ended.
+    uint32_t in_flight; // Number of calls that have begun and not ended.
     uint64_t oldest;    // Ticks at the beginning of the oldest call in flight.
-    bool unsure;        // True if some of the calls in flight could have ended.
+    bool unsure;        // True if some of these calls could have ended.
     // Next function in the list that begins at Latencies.first.
     struct Code *next;
 
     // The thread that builds a snapshot writes the next fields. `read_calls`
-    // and `read_cut` are `calls` and `cut` when the histogram was last read,
-    // and `wall_p50_s` and `wall_p99_s` are the quantiles in seconds. NaN means
-    // unknown.
+    // and `read_cut` are the values of `calls` and `cut` when the histogram was
+    // last read. `wall_p50_s` and `wall_p99_s` are its quantiles in seconds.
+    // NaN means unknown.
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
-    // True if in the newest row the number of calls in flight was not 0, or was
-    // unknown.
+    // True if the function's newest row has calls in flight, or an unknown
+    // number of them.
     bool changes;
 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct CodeLayout describes the places in a code object's bytecode that have
-// events, as a part of struct Code. Code_new (code.c) and Code_make_precise
-// (precise.c) write struct CodeLayout before other threads see the code.
-// Afterwards only the holder of the counting lock writes, and only the counts
-// in `sites` and `instructions`. Any thread may read struct CodeLayout.
+// struct CodeLayout, a part of struct Code, lists the sites: the places in the
+// bytecode at which CPython reports events. Code_new (code.c) and
+// Code_make_precise (precise.c) write struct CodeLayout before other threads
+// see the code. Afterwards only the counts in `sites` and `instructions`
+// change, under the counting lock. Any thread may read struct CodeLayout.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -23,20 +23,20 @@ enum SiteKind {
 };
 
 // The kinds of hooks, which differ in cost. All hooks run nearly the same
-// instructions of Ocular. The kinds of hooks differ in CPython's work for the
-// event before and after the hook reads the time stamp counter. A resumption is
-// an entry into a suspended generator or coroutine. After the hook has read the
-// time stamp counter, CPython does more work for a resumption than for a call.
-// The hook of a jump costs as much as the hook of a branch. CPython passes one
-// offset to the hook of an instruction, one line number to the hook of a line,
-// and two offsets to the hook of a jump or a branch.
+// instructions of Ocular. The kinds of hooks differ in the work that CPython
+// does for the event before and after the hook reads the time stamp counter. A
+// resumption is an entry into a suspended generator or coroutine. After the
+// hook has read the time stamp counter, CPython does more work for a resumption
+// than for a call. The hook of a jump costs as much as the hook of a branch.
+// CPython passes one offset to the hook of an instruction, one line number to
+// the hook of a line, and two offsets to the hook of a jump or a branch.
 enum HookKind {
     HOOK_ENTER,
     // The entry into a generator or a coroutine, and a throw into one.
     HOOK_RESUME,
     HOOK_LEAVE,
     HOOK_YIELD, // The return or yield of a generator or a coroutine.
-    HOOK_JUMP,  // a jump or a branch.
+    HOOK_JUMP,  // A jump or a branch.
     HOOK_INSTRUCTION,
     HOOK_LINE,
     // HOOK_FAR is added to the kind of a hook if one of the hook's offsets is
@@ -52,16 +52,17 @@ struct Site {
     counter_t cycles;
     // Number of instructions that ran in the blocks that end at this site.
     counter_t instructions;
-    // Number of hits at which the site goes dark or gets more hits.
+    // At this number of hits the site loses its hook or gets more hits.
     uint64_t stop_at;
     // Number of the site's code unit, which is half the byte offset.
     uint16_t unit;
-    // The largest number of instructions in a block that ends at this site. A
-    // block in `reach` begins after the last loop before the site.
+    // The largest number of instructions in a block that ends at this site. If
+    // the last loop before the site ended in this block, only the instructions
+    // after the loop count.
     uint16_t reach;
     uint8_t kind; // enum SiteKind.
     // True if the site's count follows from other sites' counts, so that the
-    // site goes dark at its first hit.
+    // site loses its hook at its first hit.
     uint8_t redundant;
     _Atomic uint8_t dark;
     // Enum HookKind, which determines the cost of the site's hook.
@@ -83,8 +84,9 @@ struct CodeLayout {
     struct Unit *units;
     uint32_t unit_count; // Number of code units of the bytecode.
     uint32_t site_count;
-    bool jumps; // True if there are jumps or branches, except redundant ones.
-    bool straight; // True if jumps and branches are no sites.
+    // True if there are sites of jumps or branches, except redundant ones.
+    bool jumps;
+    bool straight; // True if jumps and branches get no hooks.
     // Number of instructions in precise mode, otherwise 0. The entry of
     // `instructions` with the index `instruction_count` stands for an unknown
     // instruction.
@@ -93,11 +95,11 @@ struct CodeLayout {
     // Array indexed by the instruction's number, or NULL if not in precise
     // mode.
     struct Instruction *instructions;
-    // The hits of lines, or NULL if lines were never armed. The
-    // thread that arms them publishes the pointer with release.
+    // The hits of lines, or NULL before lines first had hooks. The thread that
+    // installs these hooks publishes the pointer with release.
     struct LineHits *_Atomic lines;
-    // Before CPython 3.14, an array with the number of times that the branch of
-    // each site has jumped, or NULL if none has. The thread that counts hits
+    // Before CPython 3.14, an array with the number of times that each site's
+    // branch has jumped, or NULL if no branch has. The thread that counts hits
     // publishes the pointer with release.
     counter_t *_Atomic taken;
 };

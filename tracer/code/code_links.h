@@ -20,10 +20,10 @@ struct CodeLinks {
     uint32_t *callees;
     uint16_t callee_count; // Number of ids in `callees`.
     uint16_t callee_room;  // Number of ids for which `callees` has room.
-    // Number of times that a new id replaced an older id in `callees` because
-    // the array was full.
+    // Number of times that a new id replaced an older id because `callees` was
+    // full.
     uint32_t callee_next;
-    // The C functions that the function calls, or NULL before the first one
+    // The C functions that the function calls, or NULL if none is known
     // (c_calls.h).
     struct CCalls *_Atomic c_calls;
 };

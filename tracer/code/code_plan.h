@@ -10,21 +10,22 @@
 #include <stdint.h>
 
 struct CodePlan {
-    // The mark (recent.h). Calls after the mark count for the function's means.
+    // The mark (recent.h). The function's means are computed from the calls
+    // after the mark.
     struct Recent recent;
     // Number of events at the newest Hottest_rank, or 0 before the first
     // ranking.
     uint64_t ranked_events;
-    uint64_t timed_calls; // `self_calls` at the newest ranking by Hottest_rank.
-    // Ticks at the newest ranking that found newly timed calls, or 0 before the
-    // first ranking. The collector's thread reads `timed_ticks`.
+    // `self_calls` when Choice_make last found newly timed calls.
+    uint64_t timed_calls;
+    // Ticks at that time, or 0 before it. The collector's thread reads
+    // `timed_ticks`.
     counter_t timed_ticks;
-    // Calls and resumptions a second while the function stays armed.
+    // Calls and resumptions a second while the function always has hooks.
     double rate;
-    uint64_t rate_entries; // `entries` at the newest ranking by Hottest_rank.
-    // Ticks at the newest ranking by Hottest_rank, or 0 before the first
-    // ranking.
+    uint64_t rate_entries; // `entries` when Choice_make last computed `rate`.
+    // Ticks at that time, or 0 if `rate` is not valid.
     uint64_t rate_ticks;
-    // Ticks until which jumps are armed because a viewer shows the code.
+    // Ticks until which jumps have hooks because a viewer shows the code.
     uint64_t jumps_until;
 };

@@ -12,24 +12,23 @@
 
 struct CodeRow {
     double rate;         // Calls per second, or NaN if unknown.
-    uint64_t rate_calls; // Number of calls at the time `rate_at`.
-    // Seconds of CLOCK_MONOTONIC when `rate` was set, or 0 before the first
-    // time.
+    uint64_t rate_calls; // Number of calls when `rate` was set.
+    // CLOCK_MONOTONIC in seconds at that time, or 0 before the first time.
     double rate_at;
     // True if `rate` was computed from the shares of samples.
     bool rate_estimated;
-    bool rate_dark; // True if the function was dark at the time `rate_at`.
+    // True if the function had no hooks (was dark) at the time `rate_at`.
+    bool rate_dark;
     // True if the last snapshot found the same self_calls as the snapshot
     // before.
     bool quantiles_settled;
     // True if a snapshot has set the row's fields about sites.
     bool sites_counted;
     uint32_t rate_dark_times; // CodeCold.dark_times at the time `rate_at`.
-    // Index of the function in struct Roll, only valid for a function in struct
-    // Roll.
+    // Index in struct Roll, valid if the function is in struct Roll.
     uint32_t place;
     // Standard deviation of the calls' self time, divided by the mean. `spread`
-    // is from the same calls as p50 and p99.
+    // is computed from the same calls as p50 and p99.
     float spread;
     // `self_calls` when p50 and p99 were last computed, or 0 before the first
     // time.

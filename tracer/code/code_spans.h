@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// struct CodeSpans counts the function's calls over a known time, as a part of
-// struct Code. When a function is armed or loses its hooks (goes dark), struct
-// CodeSpans is written by the governor, by a thread that adopts code or by a
-// thread that counts hits. A writer holds the counting lock. Any thread may
-// read the atomic members of struct CodeSpans.
+// struct CodeSpans, a part of struct Code, counts the function's calls over a
+// known time. A writer holds the counting lock: the governor, a thread that
+// finds new code, or a thread that counts hits. It writes when a function gets
+// or loses its hooks.
 //
-// A span is a time for which a function was armed without a break. Normally the
-// clock determines the end of a span. The function's call rate is the number of
-// calls in all spans divided by the sum of the spans' lengths. The call rate is
-// right even if calls come in bursts. If the function reaches its threshold in
-// a span, the calls determine the end of the span. A span whose end was
-// determined by calls does not count for the rate.
+// A span is a time for which a function had its hooks without a break. Normally
+// the clock determines the end of a span. The function's call rate is the
+// number of calls in all spans divided by the sum of the spans' lengths. The
+// call rate is right even if calls come in bursts. If the function reaches its
+// threshold of hits in a span, the calls determine the end of the span. A span
+// whose end was determined by calls does not count for the rate.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -18,23 +17,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Says how the governor arms a function if there is a budget.
+// Says when the governor installs a function's hooks (arms it) if there is a
+// budget.
 enum Arming {
-    // The governor has not chosen a class for the function yet, so the function
-    // stays armed or unarmed.
+    // The governor has not decided yet, so nothing changes.
     ARMED_NEW,
-    ARMED_ALWAYS, // The function is cheap and stays armed.
-    // The function is armed in each slice, which is a time in which all
-    // functions are armed, and dark between slices.
+    ARMED_ALWAYS, // The function's hooks are cheap and always stay.
+    // The function has hooks in each slice (a time in which all functions have
+    // hooks), and none between slices.
     ARMED_SLICES,
-    // The function reached its threshold, so its numbers come from samples.
+    // The function was called so often that it reached its threshold. Its
+    // numbers come from samples.
     ARMED_HOT
 };
 
 struct CodeSpans {
     _Atomic uint8_t arming; // enum Arming.
-    // True if the slice has ended, so that the function's next event makes the
-    // function dark.
+    // True if the slice has ended, so that the function loses its hooks at its
+    // next event.
     _Atomic bool ended;
     // Weighted sum of the numbers of calls in closed spans. A span weighs less
     // with each newer span.
@@ -53,6 +53,6 @@ struct CodeSpans {
     counter_t closed_calls; // Number of counted calls until `closed_ticks`.
     // Estimated number of calls between spans, which no hook has counted.
     _Atomic double missed;
-    // Ticks between spans whose calls are not in `missed` yet.
+    // Ticks between spans. The calls of this time are not in `missed` yet.
     _Atomic double pending;
 };

@@ -12,7 +12,8 @@ size_t Fusion_restore(const struct Fusion *fusion, uint8_t *bytecode,
 
         part = fusion->part[bytecode[2 * unit]];
         both = fusion->both[before][part];
-        // An instruction that is already fused or armed is not overwritten.
+        // Instructions are not overwritten if they are already fused or call a
+        // hook.
         if (both && bytecode[2 * unit - 2] == fusion->plain[before]) {
             bytecode[2 * unit - 2] = both;
             count++;

@@ -2,18 +2,17 @@
 // CPython 3.12 writes superinstructions over pairs of plain instructions when a
 // code object is made (Python/specialize.c, _PyCode_Quicken). Whenever the code
 // object is instrumented, CPython permanently replaces all superinstructions by
-// plain instructions. Without superinstructions, code that was armed and has
-// lost its hooks again (is dark) would be slower than untraced code.
-// Fusion_restore writes the superinstructions again. From 3.13 on CPython's
-// compiler makes superinstructions, and Fusion_restore has nothing to do.
+// plain instructions. Without superinstructions, code that had hooks and has
+// lost them would be slower than code that was never traced. Fusion_restore
+// writes the superinstructions again. From 3.13 on CPython's compiler makes
+// superinstructions, and Fusion_restore has nothing to do.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// Number of kinds of plain instructions, from the view of fusion. Each
-// instruction that can be a part of a superinstruction has a kind. Kind 0
-// stands for all other instructions.
+// Number of kinds of plain instructions. Each instruction that can be a part of
+// a superinstruction has a kind. Kind 0 stands for all other instructions.
 #define FUSION_PARTS 4
 
 // Tables for the running interpreter, which do not change after they are

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Instruction counts the hits and the cycles of one instruction in
-// precise mode. The struct Code of the instruction's code object owns its
-// struct Instruction. The holder of the counting lock writes struct
-// Instruction. The collector's thread reads the counts.
+// precise mode. Each struct Instruction belongs to the struct Code of its code
+// object. The holder of the counting lock writes struct Instruction. The
+// collector's thread reads the counts.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -12,7 +12,7 @@
 #define INSTRUCTION_MOST (UINT16_MAX - 1)
 
 enum InstructionFlag {
-    // The instruction has an INSTRUCTION event, and is a site.
+    // CPython reports an INSTRUCTION event for the instruction.
     INSTRUCTION_FIRES = 1 << 0,
     // The program can reach or leave the instruction in a way that `next` and
     // `other` do not show.
@@ -31,7 +31,7 @@ struct Instruction {
     counter_t cycles; // Net cycles of the runs whose end was seen.
     // Number of hits for which the end of the instruction was seen.
     counter_t timed;
-    // Number of hits at which the instruction goes dark.
+    // At this number of hits, the instruction loses its hook.
     uint64_t stop_at;
     // Number of the code unit of the opcode, after any EXTENDED_ARG.
     uint16_t unit;
@@ -41,9 +41,10 @@ struct Instruction {
     uint8_t flags; // enum InstructionFlag.
     // enum HookKind, which determines the cost of the instruction's hook.
     uint8_t hook;
-    uint8_t opcode; // The opcode, set only with INSTRUCTION_SHOWN, like `line`.
+    uint8_t opcode; // `opcode` and `line` are set only with INSTRUCTION_SHOWN.
     uint32_t line;  // Line number in the source, or 0 if there is no line.
     _Atomic uint8_t dark;
-    // True if the instruction was ever dark, so that `hits` is a lower bound.
+    // True if the instruction was ever without its hook (dark), so that `hits`
+    // is a lower bound.
     _Atomic uint8_t floor;
 };

@@ -3,18 +3,21 @@
 #include "ipc/base/heap.h"
 
 #define FIRST_ROOM 8
-// Largest number of suspended calls of one function that the table can hold.
-// The latencies of calls that find the table full are not measured.
+// Largest number of suspended calls of one function that the table can hold. If
+// the table is full, latencies of further calls are not measured.
 #define OPEN_MOST (1u << 20)
 // Number of calls after which the histogram forgets half of its calls. The
 // quantiles therefore describe the newest one to two thousand calls.
 #define AGE_CALLS 1024
-// Number of ends of other calls that the watch on a function may see in each
-// second. Functions with more calls are too hot to be watched for long.
+// A watch waits for the ends of the calls that are open when a function loses
+// its hooks. In each second it may see this number of ends of other calls.
+// Functions with more calls are too hot to be watched for long.
 #define WATCH_ENDS 128
-// Ends of libraries' functions for each end of the program's own functions.
+// Watches may see this number of ends in libraries for each end in the
+// program's own functions.
 #define LIBRARY_PART 0.25
-#define WATCH_S 2.0 // Seconds whose ends the token bucket holds.
+// A full token bucket has the ends of this number of seconds.
+#define WATCH_S 2.0
 
 static struct Latency *make(struct Code *code)
 {
@@ -37,8 +40,8 @@ static struct SuspendedCall *slot_of(const struct Latency *latency,
                                      uint32_t frame)
 {
     uint32_t mask = latency->room - 1;
-    // The index is made of the product's highest bits, because these depend on
-    // all bits of the hash.
+    // The index consists of the product's highest bits, which depend on all
+    // bits of the hash.
     uint32_t at =
         (uint32_t)((uint64_t)(frame * 0x9e3779b1u) * latency->room >> 32);
 
@@ -63,8 +66,8 @@ static void empty(struct Code *code, struct Latency *latency)
     latency->open_count = latency->room = latency->lost = 0;
 }
 
-// Makes room for one more suspended call in the table. Returns false if the
-// table has OPEN_MOST calls or memory is out.
+// Enlarges the table for one more suspended call, if it is full. Returns false
+// if the table has OPEN_MOST calls or memory is out.
 static bool reserve(struct Code *code, struct Latency *latency)
 {
     struct SuspendedCall *old = latency->open, *open;
@@ -107,7 +110,8 @@ static void add(struct Latencies *latencies, struct Code *code,
         latencies->first = code;
     }
     open = slot_of(latency, part->frame);
-    if (open->begin) { // The entry's older call has ended without an event.
+    // An older call at this address has ended without an event.
+    if (open->begin) {
         Counter_add(&latency->cut, !latency->lost);
         latency->lost -= latency->lost > 0;
     }
@@ -156,7 +160,7 @@ __attribute__((noinline)) static bool suspend(struct Latencies *latencies,
     if (!latency)
         return false;
     if (part->begin) {
-        // If the function is dark, the end of this call could have no event.
+        // If the function has no hooks, no hook might see the end of this call.
         if (code->hot.dark && !code->hot.watched)
             lose(code, part->begin);
         else
@@ -271,8 +275,8 @@ bool Latency_sees_ends(const struct Latencies *latencies,
                                                         memory_order_relaxed));
 }
 
-// Pays for the end of a part of a call. Returns false if the hook of this end
-// is too expensive.
+// Takes the end of a part of a call out of the token bucket. Returns false if
+// the bucket is empty or the watch has seen too many ends.
 static bool pay(struct Latencies *latencies, const struct Code *code,
                 uint64_t ticks)
 {
@@ -295,17 +299,19 @@ static bool pay(struct Latencies *latencies, const struct Code *code,
     return true;
 }
 
-// Returns true if the hook stays at which a part of a call has ended. `known`
-// is true if the beginning of the call was seen. Ends the watch if all calls
-// have ended, or if too many ends are seen. The ends of a library's calls are
-// paid, too, because some 20 calls are open at the end of each slice.
+// Returns true if the hook stays that has seen the end of a part of a call.
+// `known` is true if the beginning of the call was seen. Ends the watch if all
+// calls that it waits for have ended, or if it has seen too many ends of calls.
+// All ends of a library's calls are taken out of the token bucket, because some
+// 20 calls of libraries are open at the end of each slice.
 static bool watches(struct Latencies *latencies, struct Code *code,
                     const struct CallPart *part, bool known)
 {
     const struct Latency *latency = Code_latency(code);
 
     if (code->hot.running || latency->open_count > latency->lost) {
-        // Only the first suspension of a call is needed.
+        // The hook of suspensions is needed only for calls that were not
+        // suspended before.
         if (part->suspends && !code->hot.running)
             return false;
         if ((known && code->who.own && (part->begin || !part->suspends)) ||

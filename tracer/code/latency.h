@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Measures the latencies of calls and counts the calls in flight. A suspended
-// call is identified by the address of its frame. The caller holds the counting
-// lock.
+// Measures the latencies of calls and counts the calls that have begun and not
+// ended (calls in flight). A suspended call is identified by the address of its
+// frame. The caller holds the counting lock.
 #pragma once
 
 #include "tracer/code/code.h"
 
-// A token bucket of ends of calls.
+// A token bucket that limits how many ends of calls hooks may see.
 struct EndsBucket {
     double left, most; // The number of ends in the bucket at the time `ticks`.
     double per_tick;   // Growth of `left`.
@@ -15,23 +15,23 @@ struct EndsBucket {
 
 // The list of all functions with suspended calls.
 struct Latencies {
-    // First function of the list, whose links are Latency.next.
+    // First function of the list. Latency.next has the next one.
     struct Code *first;
     uint32_t look; // Number of times that the calls in flight were counted.
     // Changes when PY_UNWIND is switched on or off, and is odd while PY_UNWIND
     // is off. Hooks write `unwinds` with the GIL.
     _Atomic uint32_t unwinds;
-    // Token buckets with the ends that the watches on functions may see
-    // (Latency_watch): [0] of libraries, [1] of the program's own code.
+    // Token buckets for the ends that watches may see (Latency_watch): [0] for
+    // libraries, [1] for the program's own code.
     struct EndsBucket ends[2];
     uint64_t second; // Ticks per second, or 0 if there is no budget.
 };
 
-// A part of a call, from its beginning or a resumption to a suspension or its
-// end.
+// A part of a call: from the call's beginning or a resumption to a suspension
+// or the call's end.
 struct CallPart {
-    // Ticks at the beginning of the call. The value is 0 if the part follows a
-    // suspension, or if the beginning of the call was not seen.
+    // Ticks at the beginning of the call. 0 if the part follows a suspension,
+    // or if no hook saw the beginning of the call.
     uint64_t begin;
     uint64_t end;   // Ticks at the end of this part.
     int64_t ran;    // Net ticks from the beginning of this part to its end.
@@ -39,34 +39,32 @@ struct CallPart {
     bool suspends;  // True if this part ends by a suspension of the call.
 };
 
-// Adds a part of a call to the call, if the beginning of the call was seen.
-// Returns true if the function is watched (Latency_watch) and the hook stays at
-// which this part has ended.
+// Adds the times of a part to its call, if a hook saw the beginning of the
+// call. Returns true if the function is watched (Latency_watch) and the hook
+// that saw the end of the part stays.
 bool Latency_note(struct Latencies *latencies, struct Code *code,
                   const struct CallPart *part);
-// Notes that a call has ended without an event. `begin` is the field
-// CallPart.begin of the call's last part.
+// Latency_lose is called when a call has ended without an event. `begin` is the
+// field CallPart.begin of the call's last part.
 void Latency_lose(struct Code *code, uint64_t begin);
-// Forgets all suspended calls of the function, because their ends will have no
-// event.
+// Forgets all suspended calls of the function, because no hook will see their
+// ends.
 void Latency_cut(struct Code *code);
-// Sets how many ends all watches on the program's own functions may see a
-// second. The watches on functions of libraries may see a quarter of these. A
-// bucket holds the ends of two seconds.
+// Sets how many ends of the program's own functions hooks may see in a second,
+// for all watches together. For functions of libraries a quarter of this number
+// is allowed. A full bucket has the ends of two seconds.
 void Latency_allow(struct Latencies *latencies, double ends_a_second,
                    double hz);
-// Called when a function goes dark at `ticks` because its slice has ended. If
-// possible, begins a watch: the hooks at the ends of calls stay, until all
-// calls have ended that began before this time. These hooks also see the ends
-// of other calls, whose number is limited. Otherwise forgets the suspended
-// calls.
+// Called when a function loses its hooks at the time `ticks` because its slice
+// has ended. If possible, begins a watch: the hooks at the ends of the
+// function's calls stay until all calls have ended that are open now. If no
+// watch is possible, forgets the suspended calls.
 void Latency_watch(struct Latencies *latencies, struct Code *code,
                    uint64_t ticks);
 // Returns true if the hooks see all ends of the function's calls.
 bool Latency_sees_ends(const struct Latencies *latencies,
                        const struct Code *code);
-// Begins a new count of the calls in flight. Latency_look counts all suspended
-// calls.
+// Begins a new count of the calls in flight, and counts all suspended calls.
 void Latency_look(struct Latencies *latencies);
 // Counts a call that runs now and was never suspended. `begin` is the ticks at
 // the beginning of the call.

@@ -6,9 +6,10 @@
 #include <math.h>
 
 #define READ_S 0.5 // Least number of seconds between two readings.
-// Largest part of a function's time that may wait or be lost.
+// Largest fraction of a function's time that may consist of waits and lost
+// ticks.
 #define UNKNOWN_MOST 0.3
-#define TIMED_LEAST 8 // Fewer timed hits give no rate.
+#define TIMED_LEAST 8 // Least number of timed hits for a rate.
 
 struct LineRange LineRange_of(const uint8_t *table, size_t size,
                               uint32_t first_line)
@@ -46,7 +47,7 @@ struct LineHits *LineHits_new(struct LineRange range, bool late)
     return lines;
 }
 
-// Ends the time for which a line was armed. Older times and hits weigh less.
+// Stores the time for which a line had its hook.
 static void close(const struct LineHits *lines, struct LineHit *line)
 {
     uint64_t from = Counter_get(&line->from);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Counts the hits of a function's lines. struct LineHits exists only if the
-// user has chosen lines, and only after the function's lines were armed. The
-// holder of the counting lock writes the counts. Any thread may read the counts
-// in a read section of RCU. The struct Code owns its struct LineHits.
+// user has chosen lines, and only after the function's lines had hooks for the
+// first time. The holder of the counting lock writes the counts. Any thread may
+// read the counts in an RCU read section. Each struct LineHits belongs to a
+// struct Code.
 //
-// A function that is armed in slices loses the hooks of hot lines after a few
-// hits. The rate of such a line is computed from the hits for each tick of the
-// function's own time, and from the function's share of time. This rate is
-// right even if the function runs in bursts.
+// If a function has hooks only in slices, its hot lines lose their hooks after
+// a few hits. The hit rate of such a line is the number of hits for each tick
+// of the function's own time, multiplied by the function's share of time. The
+// rate is right even if the function runs in bursts.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -16,25 +17,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINES_MOST 65536u // Largest number of lines of a function.
-// CPython 3.12 and early versions of 3.13 are slow at lines behind this one.
+#define LINES_MOST 65536u // Largest number of lines.
+// In CPython 3.12 and early versions of 3.13, events of lines are slow behind
+// this number of lines.
 #define LINES_NEAR 120u
 
 struct LineHit {
     counter_t hits;
-    // Number of hits at which the time since the hit before was known. Older
+    // Number of hits for which the time since the hit before is known. Older
     // hits weigh less.
     counter_t timed;
-    // Ticks of the function's own time in which the line was armed until it
-    // last went dark. Older ticks weigh less.
+    // Ticks of the function's own time in which the line had its hook, without
+    // the time since the hook was last installed. Older ticks weigh less.
     counter_t ticks;
-    // Value of LineHits.ticks when the line was armed, or LINE_DARK.
+    // LineHits.ticks when the line last got its hook, or LINE_DARK if the line
+    // has no hook.
     counter_t from;
-    uint64_t stop_at; // Number of hits at which the line goes dark.
-    // The hits and the hits per second (a double) at the last reading. A thread
-    // that builds a snapshot or a listing writes them.
+    uint64_t stop_at; // At this number of hits the line loses its hook.
+    // The hits and the hits per second (a double) at the newest reading. A
+    // thread that builds a snapshot or a listing writes them.
     counter_t read_hits, per_s;
-    _Atomic bool floor; // True if the line was ever dark.
+    _Atomic bool floor; // True if the line was ever without its hook.
 };
 
 #define LINE_DARK UINT64_MAX
@@ -44,11 +47,12 @@ struct LineHits {
     uint32_t count; // Number of elements of `lines`.
     // Ticks of the function's own time between hits.
     counter_t ticks;
-    // Ticks after the last hit of calls whose end was not seen. They are not in
-    // `ticks`, because a part of them belongs to the caller.
+    // Ticks between the last hit of a call and the call's end, if no hook saw
+    // this end. They are not in `ticks`, because some of them belong to the
+    // caller.
     counter_t lost;
-    counter_t begun_ticks; // Ticks of the first hit, or 0.
-    counter_t read_ticks;  // Ticks of the last reading, or 0.
+    counter_t begun_ticks; // Ticks at the first hit, or 0.
+    counter_t read_ticks;  // Ticks at the newest reading, or 0.
     struct LineHit lines[];
 };
 
@@ -65,44 +69,46 @@ static inline bool LineHit_is_dark(const struct LineHit *line)
     return Counter_get(&line->from) == LINE_DARK;
 }
 
-// The line numbers of a code object, from the least to the last one.
+// The line numbers of a code object, from the lowest to the highest one.
 struct LineRange {
     uint32_t first; // The least line.
     uint32_t count; // Number of lines, at most LINES_MOST; 0 if there is none.
 };
 
-// Returns the range of a location table (lines.h).
+// Returns the range of line numbers in a location table (lines.h).
 struct LineRange LineRange_of(const uint8_t *table, size_t size,
                               uint32_t first_line);
-// Makes the lines of a range, which have no hooks. If `late` is true, hits are
-// missing. Returns NULL if memory is out.
+// Makes a struct LineHits for a range of lines, which have no hooks yet. `late`
+// is true if the lines may have had hits before. Returns NULL if memory is out.
 struct LineHits *LineHits_new(struct LineRange range, bool late);
-// Arms all lines for `hits` more hits each, or for ever if `hits` is 0.
+// Installs the hooks of all lines for `hits` more hits each, or for ever if
+// `hits` is 0.
 void LineHits_arm(struct LineHits *lines, uint64_t hits);
-// Makes all lines dark.
+// Removes the hooks of all lines.
 void LineHits_disarm(struct LineHits *lines);
-// Allows each armed line `hits` hits from now on. If `hits` is 0, each line
-// goes dark at its next hit. Lines that are armed for ever stay armed.
+// Allows each line that has its hook `hits` hits from now on. If `hits` is 0,
+// each line loses its hook at its next hit. Hooks that were installed for ever
+// stay.
 void LineHits_extend(struct LineHits *lines, uint64_t hits);
-// Makes a line dark.
+// Removes the hook of a line.
 void LineHits_darken(const struct LineHits *lines, struct LineHit *line);
-// Adds to the lost ticks.
 static inline void LineHits_lose(struct LineHits *lines, int64_t ticks)
 {
     if (ticks > 0)
         Counter_add(&lines->lost, (uint64_t)ticks);
 }
 
-// Returns the function's share of one core's time from which rates are
-// estimated, or NaN if the function waits much. A share contains waits, but the
-// time between hits does not.
+// Returns the share of one core's time that the function ran or waited, from
+// which rates are estimated. Returns NaN if the function waits much. If it
+// waits much, the share is no measure of the time between hits, which does not
+// contain waits.
 double LineHits_share(double cpu, double wait);
-// Returns the hits per second: counted if the line was never dark, otherwise
-// estimated from `share` (LineHits_share). Returns NaN if the rate is not
-// known. The thread that builds snapshots calls LineHits_read before.
+// Returns the line's hits per second. The rate is counted if the line always
+// had its hook, otherwise estimated from `share` (LineHits_share). Before
+// LineHits_rate, the thread that builds snapshots calls LineHits_read.
 double LineHits_rate(const struct LineHits *lines, const struct LineHit *line,
                      double share, double hz);
-// Computes the counted rates again if the last reading, or the first hit, is
-// half a second old.
+// Computes the counted rates again if half a second has passed since the newest
+// reading or the first hit.
 void LineHits_read(struct LineHits *lines, uint64_t ticks, double hz);
 size_t LineHits_bytes(const struct LineHits *lines); // `lines` may be NULL.

@@ -7,7 +7,7 @@
 
 // Number of a function's newest known callees that are kept.
 #define CALLEES_MOST 64
-// Largest number of callers that are kept for code that never goes dark.
+// Largest number of callers that are kept for code that never loses its hooks.
 #define CALLERS_UNBOUNDED 64
 
 bool Code_has_caller(const struct Code *code, uint32_t caller)

@@ -11,6 +11,6 @@ bool Code_has_caller(const struct Code *code, uint32_t caller);
 // too many callers.
 int Code_add_caller(struct Code *code, uint32_t caller);
 // Adds the call edge from `caller` to `code` to the links of both functions. If
-// `code` is dark, adds 1 to the caller's number of dark callees. The return
-// value is that of Code_add_caller.
+// `code` has no hooks (is dark), adds 1 to the caller's number of dark callees.
+// Returns the result of Code_add_caller.
 int Code_link(struct Code *caller, struct Code *code);

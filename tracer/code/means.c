@@ -4,13 +4,14 @@
 
 #include <math.h>
 
-// Least number of samples for a mean that comes from shares.
+// Least number of samples for a mean that is computed from sampled time.
 #define SAMPLES_ENOUGH 20
-#define CALLS_ENOUGH 64 // Least number of timed calls for a mean of all calls.
-// If the entries are more than this multiple of the timed calls, the mean comes
-// from samples.
+#define CALLS_ENOUGH 64 // Least number of timed calls for a mean.
+// If a function has more than this multiple of entries for each timed call, its
+// mean comes from samples.
 #define MOSTLY 4
-// Number of consecutive calls that weigh as much as one separate call.
+// Consecutive calls are alike: this number of them says as much as one separate
+// call.
 #define CALLS_ALIKE 16.0
 // ns of CPU time per sample, assumed until there is a sample.
 #define SAMPLE_NS 5e6
@@ -24,7 +25,7 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
         (double)Counter_cycles(&code->hot.total_cycles) / (double)calls;
 
     if (!calls || !(total > 0) ||
-        !(cumulative > 0) || // True if perhaps no call has returned yet.
+        !(cumulative > 0) || // `total` is 0 until a call has returned.
         (double)Counter_get(&code->share.samples) + Code_called_samples(code) <
             SAMPLES_ENOUGH)
         return NAN;
@@ -47,8 +48,8 @@ double Code_called_samples(const struct Code *code)
     return (double)Counter_get(&Share_parts(&code->share)->called_samples);
 }
 
-// Returns the fraction of the function's waiting time that remains without the
-// waits for the GIL or a CPU.
+// Returns the fraction of the function's waiting time that is no wait for the
+// GIL or for a CPU.
 static double own_wait(const struct Code *code)
 {
     const struct ShareParts *parts = Share_parts(&code->share);
@@ -59,8 +60,8 @@ static double own_wait(const struct Code *code)
 }
 
 // Returns the increase of a counter since the mark, or 0 if the counter has
-// decreased. A counter of cycles can decrease, because the hooks' cost is
-// subtracted from the cycles.
+// decreased. Counters of cycles can decrease, because the hooks' cost is
+// subtracted from them.
 static double since(const counter_t *now, const counter_t *then)
 {
     return fmax((double)(int64_t)(Counter_get(now) - Counter_get(then)), 0);
@@ -137,17 +138,17 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
 }
 
-// Returns true if the code is dark and the number of its calls is known only
-// from samples. If code is armed in slices and dark between slices, the number
-// of its calls comes from spans (spans.h).
+// Returns true if the code has no hooks (is dark) and the number of its calls
+// is known only from samples. If code has hooks in slices, the number of its
+// calls comes from spans instead (spans.h).
 static bool is_dark_and_hot(const struct Code *code)
 {
     return code->hot.dark && Code_arming(code) == ARMED_HOT;
 }
 
-// Returns the sampled ns of the function in the times in which it was dark. Ns
-// that were converted into dark_calls are not included. Returns -1 if the
-// samples since the function went dark are not known yet.
+// Returns the sampled ns of the function in the times in which it had no hooks
+// (was dark). Ns that were converted into dark_calls are not included. Returns
+// -1 if samples of the newest such time are not known yet.
 static double dark_ns(const struct Code *code)
 {
     uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
@@ -173,8 +174,7 @@ void Code_end_dark(struct Code *code, double hz)
 }
 
 // Returns the standard error, in ns, of the time `ns` that `samples` samples
-// have measured. The error is computed for one sample more than there are, so
-// the error is never 0.
+// have measured. The error is that of one sample more, so it is never 0.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Computes the mean cycles of a function's calls, and estimates the number of
-// calls while the function was dark. The mean is taken over the calls that were
-// timed since a mark (recent.h), or is estimated from the shares of samples.
-// Any thread may read means in an RCU read section. The governor sets the mark.
+// its calls in times without hooks (dark times). The mean is taken over the
+// calls that were timed since a mark (recent.h), or is estimated from the
+// shares of samples. Any thread may read means in an RCU read section. The
+// governor sets the mark.
 #pragma once
 
 #include "tracer/code/code.h"
 
 // Estimates from samples the mean cycles of a call without its callees. The
 // estimate is the mean total cycles of a call, multiplied by `self_ns` and
-// divided by the function's cumulative sampled ns. Code_sampled_cycles serves
-// for a function that always calls a dark function, because hooks cannot
-// separate the times of these two functions. Returns NaN if there are too few
-// samples.
+// divided by the function's cumulative sampled ns. Code_sampled_cycles is used
+// for a function that always calls a function without hooks, because hooks
+// cannot separate the times of these two functions. Returns NaN if there are
+// too few samples.
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
 // Returns the sampled ns in which the function ran or waited, except waits for
 // the GIL or for a CPU.
 uint64_t Code_sampled_ns(const struct Code *code);
-// Returns the number of samples that found C functions with rows running that
-// the function had called.
+// Returns the number of samples in which C functions were running that this
+// function had called and that have rows.
 double Code_called_samples(const struct Code *code);
 // Returns the mean self cycles of the calls that were timed since the mark
 // (recent.h), or NaN before the first timed call.
@@ -28,41 +29,41 @@ double Code_self_mean(const struct Code *code);
 // Code_note_recent.
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // If the mark has moved since the last call of Code_age_histogram, halves the
-// counts of the histogram, so that the quantiles follow the mean.
-// Code_age_histogram is called when a function is armed again. The histogram of
-// a function that is always armed is therefore never halved. The caller holds
-// the counting lock.
+// counts of the function's histogram. The quantiles then follow the newest
+// calls, like the mean. Code_age_histogram is called when a function gets its
+// hooks again. The histogram of a function that always has hooks is therefore
+// never halved. The caller holds the counting lock.
 void Code_age_histogram(struct Code *code);
-// Returns true if a callee was dark during nearly all calls, so that for nearly
-// all calls only the total time is known. The few calls with known self time
-// could be untypical.
+// Returns true if in nearly all calls a callee had no hooks (was dark), so that
+// only their total time is known. The few calls with known self time could be
+// untypical.
 bool Code_is_hardly_timed(const struct Code *code);
 // Returns the mean cycles of a call since the mark, with the function's own
 // waits and without its callees. The mean comes from timed calls, or from
 // samples if hardly any call could be timed. Returns NaN before the first timed
 // call. Waits for the GIL or for a CPU are not included. Samples show which
-// fraction of the waits in timed calls is a wait for the GIL or for a CPU. One
-// in many thousand calls waits for the GIL, and then for as long as thousands
-// of calls take. A few timed calls therefore contain far too much waiting time,
-// or none.
+// fraction of the waits in timed calls is a wait for the GIL or for a CPU. Only
+// one in many thousand calls waits for the GIL, but for as long as thousands of
+// calls take. A small number of timed calls therefore contains far too much
+// waiting time, or none.
 double Code_mean_cycles(const struct Code *code);
-// Returns the calls per second of a sampled function, whether the function is
-// armed or dark. The rate is the function's running and waiting time per
-// second, except waits for the GIL, divided by the mean time of a call. Returns
-// NaN before the first timed call. `hz` is the number of ticks per second.
+// Returns the calls per second of a function that was sampled, with or without
+// hooks. The rate is the function's running and waiting time per second, except
+// waits for the GIL, divided by the mean time of a call. Returns NaN before the
+// first timed call. `hz` is the number of ticks per second.
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
                       double hz);
-// Ends a time in which the function was dark. If enough calls were timed for a
-// mean, the sampled time in which the function was dark is divided by the mean.
-// The quotient is the estimated number of calls while the function was dark.
-// The caller holds the counting lock.
+// Code_end_dark is called at the end of a time in which the function had no
+// hooks (was dark). If enough calls were timed, the sampled ns of this time are
+// divided by the mean duration of a call. The quotient is an estimate of the
+// calls that no hook saw. The caller holds the counting lock.
 void Code_end_dark(struct Code *code, double hz);
-// Returns the standard error of Code_dark_calls, in calls. The standard error
-// follows from the number of the function's samples and of its timed calls.
+// Returns the standard error of Code_dark_calls, in calls. The error is
+// computed from the number of the function's samples and of its timed calls.
 // `spread` is the standard deviation of the timed calls, divided by their mean.
 // Returns NaN if no call was timed.
 double Code_calls_error(const struct Code *code, double spread, double hz);
-// Returns the estimated number of calls while the function was dark, which is
-// the sampled time divided by the mean time of a call. Returns NaN if the
-// sampled time or the mean time is unknown.
+// Returns the estimated number of calls while the function had no hooks (was
+// dark): the sampled time divided by the mean time of a call. Returns NaN if
+// the sampled time or the mean time is unknown.
 double Code_dark_calls(const struct Code *code, double hz);

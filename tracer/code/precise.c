@@ -4,8 +4,8 @@
 // instruction. The layout is made in advance, so no hook has to ask for the
 // target of a jump. The time between two events counts as the time of the first
 // event's instruction if the second event's instruction can directly follow it.
-// In addition, all instructions that can directly follow the first event's
-// instruction must be armed (hook/thread_trace_block.c).
+// In addition, all instructions that can directly follow must have their hooks
+// (hook/thread_trace_block.c).
 #include "tracer/code/precise.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -18,8 +18,9 @@ struct Walk { // a walk over a code object's instructions.
     struct Instruction *all;
     uint32_t count;
     uint64_t stop_at;
-    uint32_t units; // Number of code units that have a number of sixteen bits.
-    bool begun;     // True after the first RESUME, because events begin there.
+    // Number of code units whose number has at most sixteen bits.
+    uint32_t units;
+    bool begun; // True after the first RESUME, where events begin.
 };
 
 static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
@@ -27,8 +28,8 @@ static uint8_t opcode_at(const struct Walk *walk, uint32_t unit)
     return walk->code->who.bytecode[2 * unit];
 }
 
-// Computes walk->units and walk->count. Code units whose number needs more than
-// sixteen bits have no sites (code.c).
+// Computes walk->units and walk->count. Code units have no sites if their
+// number needs more than sixteen bits (code.c).
 static void measure(struct Walk *walk)
 {
     uint32_t units = walk->code->layout.unit_count;
@@ -54,8 +55,7 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
 }
 
 // Returns the code unit at which the program continues after an exhausted loop.
-// The returned unit comes after the instructions that only specialised loops
-// run.
+// This unit comes after the instructions that run only in specialised loops.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {
@@ -92,7 +92,9 @@ static void set_next(const struct Walk *walk, struct Instruction *at,
     if (walk->opcodes->flags[opcode] & OPCODE_ITER)
         target = behind_loop(walk, target);
     if (number_at(walk, target) == INSTRUCTION_NONE)
-        return; // The bytecode is not from the running interpreter.
+        // The target is outside the bytecode, which is not that of the running
+        // interpreter.
+        return;
     at->other = number_at(walk, target);
     if (at->next == INSTRUCTION_NONE)
         at->next = at->other;
@@ -115,10 +117,10 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
         at->flags |= INSTRUCTION_GATE;
 }
 
-// Marks the instructions that are in no instruction's `next` or `other`. Only
-// an exception leads to an instruction that no instruction has as its next one.
-// If an instruction that only an exception reaches is dark, any instructions
-// can have run between two events of a frame.
+// Marks as gates the instructions that are in no instruction's `next` or
+// `other`. The program reaches them only by an exception. If such an
+// instruction has no hook, unknown instructions can have run between two events
+// of a frame.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;
@@ -199,8 +201,8 @@ int Code_make_precise(struct Code *code, const struct Opcodes *opcodes,
     if (!code->layout.instructions)
         return -ENOMEM;
     for (i = 0; i < code->layout.site_count; i++) {
-        // A block that ends with a return or a yield consists of this
-        // instruction only.
+        // In precise mode the block that ends with a return or a yield has only
+        // this instruction.
         code->layout.sites[i].reach = 1;
         // Jumps and branches have no hook in precise mode.
         if (code->layout.sites[i].kind >= SITE_JUMP)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Keeps a mark, which is a copy of a function's number of timed calls and of
-// the sums of their cycles at one moment. A function's mean is the mean of the
-// calls that were timed after the mark. The mark is moved from time to time, so
-// a change of the function's cost soon changes the mean, even after days of
-// tracing. The governor moves the mark. Any thread may read the mark.
+// A mark is a copy of a function's number of timed calls and of the sums of
+// their cycles. A function's mean is the mean of the calls that were timed
+// after the mark. From time to time the mark is replaced by a new copy, so that
+// the mean soon follows a change of the function's cost, even after days of
+// tracing. The governor replaces the mark. Any thread may read the mark.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -15,7 +15,7 @@
 #define RECENT_S 30
 #define RECENT_CALLS 1000
 
-struct RecentMark {  // A function's sums over timed calls at one moment.
+struct RecentMark {  // Copy of sums over a function's timed calls.
     counter_t calls; // Number of timed calls.
     counter_t cycles;
     counter_t waited;
@@ -29,8 +29,9 @@ struct Recent {
     uint64_t next_ticks;
 };
 
-// Passes the function's present sums `now`, which become the next mark.
-// `period` is RECENT_S seconds in ticks. Returns true if the mark has moved.
+// Recent_note gets the function's present sums `now`, from which the next mark
+// is made. `period` is RECENT_S seconds in ticks. Returns true if a new mark is
+// valid from now on.
 bool Recent_note(struct Recent *recent, const struct RecentMark *now,
                  uint64_t ticks, uint64_t period);
 // Returns the present mark. The returned mark stays valid for at least RECENT_S

@@ -2,7 +2,7 @@
 // Keeps each struct Code in hash chains by address, by id and by version, and
 // in one list in order of adoption. Only one thread writes at a time, and this
 // thread holds the GIL. A removed struct Code keeps its link to the next one,
-// so a reader that is at a removed struct Code can go on.
+// so that a reader at this struct Code can go on.
 #include "tracer/code/registry.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/links.h"
@@ -114,8 +114,8 @@ uint32_t Registry_next_id(struct Registry *registry)
 {
     uint32_t id = registry->newest_id;
 
-    // After 2^32 ids the numbers begin again. 0 is no function's id, and an id
-    // can still belong to old code.
+    // After 2^32 ids, the ids begin again at 1. No function has the id 0, and
+    // ids that old code still has are skipped.
     do
         id++;
     while (id == 0 || Registry_by_id(registry, id));
@@ -210,8 +210,8 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // For a moment the retired struct Code is in no list. While the retired
-    // struct Code is in no list, a reader of the lists finds it in `leaving`.
+    // For a short time the retired struct Code is in no list. Meanwhile a
+    // reader of the lists finds it in `leaving`.
     point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {
@@ -231,8 +231,8 @@ void Registry_retire(struct Registry *registry, struct Code *code,
     push_retired(registry, code);
     point(&registry->leaving, NULL);
     // The number of living code objects is reduced last, and a reader reads
-    // this number first. A reader therefore counts every struct Code in the sum
-    // of living and retired code at least once.
+    // this number first. The reader's sum of living and retired code therefore
+    // contains every struct Code at least once.
     atomic_fetch_sub(&registry->count, 1);
 }
 
@@ -256,7 +256,7 @@ struct Code *Registry_find_living(struct Registry *registry, uintptr_t address)
     return code;
 }
 
-// Of the Codes in one chain, the newest comes first.
+// In each chain, the newest struct Code comes first.
 struct Code *Registry_find_at(struct Registry *registry, uintptr_t address,
                               uint32_t newest_id, uint64_t ticks)
 {
@@ -320,8 +320,8 @@ struct Code *Registry_next(const struct Code *code)
     return follow(&code->node.next_in_list);
 }
 
-// Goes once through a chain and removes each struct Code that the collector's
-// thread has taken.
+// Removes from a chain each struct Code that the collector's thread has taken
+// out of the retired code.
 static void sweep(struct Registry *registry, struct Code *_Atomic *bucket)
 {
     struct Code *_Atomic *link = bucket;
@@ -345,8 +345,8 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // `leaving` must be read after the exchange. The collector's thread has not
-    // taken the struct Code in `leaving`.
+    // `leaving` must be read after the exchange. The struct Code in `leaving`
+    // must stay in the retired code.
     const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct RegistryNode links a struct Code into the registry's chains and lists.
 // Only the registry (registry.c) writes struct RegistryNode. A writer of struct
-// RegistryNode holds the GIL, until the collector's thread takes the code.
-// Readers follow the atomic links in an RCU read section.
+// RegistryNode holds the GIL. After the collector's thread has taken the code
+// out of the retired code, it needs no GIL. Readers follow the atomic links in
+// an RCU read section.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -18,9 +19,9 @@ struct RegistryNode {
     struct Code *_Atomic next_by_id; // Next code in the chain by id, or NULL.
     // Next code in the chain by version, or NULL.
     struct Code *_Atomic next_by_version;
-    // The code that was adopted after this code, or NULL for the newest code.
+    // The code that was added after this code, or NULL for the newest code.
     struct Code *_Atomic next_in_list;
-    // The code that was adopted before this code, or NULL for the oldest code.
+    // The code that was added before this code, or NULL for the oldest code.
     struct Code *previous_in_list;
     // Next code in the list of retired code, or NULL.
     struct Code *next_retired;
@@ -32,7 +33,9 @@ struct RegistryNode {
     // True if the code is in the chain by address, even if it is retired.
     // Registry.chains guards `chained`.
     bool chained;
-    bool taken; // True if the collector's thread has taken the code.
+    // True if the collector's thread has taken the code out of the retired
+    // code.
+    bool taken;
     // Number of bytes that this code has added to Registry.bytes.
     uint32_t registered_bytes;
 };

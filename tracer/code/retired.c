@@ -91,8 +91,8 @@ static bool is_less(const struct RetiredTotals *a,
     return x != y ? x < y : a->calls < b->calls;
 }
 
-// Adds the totals of the entry with the smallest totals to `others`. Returns
-// the index of the entry that has become free.
+// Adds the smallest entry's totals to `others`. Returns the index of that
+// entry, which is free now.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;
@@ -109,8 +109,8 @@ static size_t fold(struct Retired *retired)
     return least;
 }
 
-// Returns a new entry, or NULL if memory is out. If the list is full, first
-// removes the entry with the smallest totals.
+// Returns a new entry, or NULL if memory is out. If the list is full, make
+// first removes the entry with the smallest totals.
 static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
                                     const struct Code *code)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Holds the totals of functions whose code objects were freed. Code objects
 // with the same name, file and line share one entry. If the list is full, the
-// entry with the smallest totals is added to `others`, so that sums stay
-// complete. The caller of the functions of retired.h holds Session.draining.
+// entry with the smallest totals is removed and added to `others`, so that sums
+// stay complete. The caller of the functions of retired.h holds
+// Session.draining.
 #pragma once
 
 #include "tracer/code/code.h"
@@ -23,8 +24,8 @@ struct RetiredTotals {
     uint64_t samples;
     // Number of those samples in `samples` that found the function running.
     uint64_t run_samples;
-    // True if at least one of the code objects was ever dark, so that `calls`
-    // is a lower bound.
+    // True if at least one of the code objects was ever without hooks (dark),
+    // so that `calls` is a lower bound.
     bool inexact;
 };
 
@@ -50,8 +51,7 @@ void Retired_release(struct Retired *retired);
 // Adds the totals of a code object to the entry of its function, or to `others`
 // if memory is out.
 void Retired_add(struct Retired *retired, const struct Code *code);
-// Returns the entry of the function whose newest code object had the id `id`,
-// or NULL.
+// Returns the function whose newest code object had the id `id`, or NULL.
 const struct RetiredFunction *Retired_find(const struct Retired *retired,
                                            uint32_t id);
 const char *Retired_name(const struct Retired *retired, uint32_t id);

@@ -3,20 +3,21 @@
 
 #include <math.h>
 
-// If an open span is longer than LONG times the dark time before it, the dark
-// time is settled (Spans_settle).
+// A dark time is a time in which the function had no hooks. If the span after
+// it is longer than LONG times the dark time, the dark time is settled
+// (Spans_settle).
 #define LONG 4.0
 // Number of seconds. A span that is longer than LONGEST_S weighs as much as a
 // span of LONGEST_S.
 #define LONGEST_S 4.0
-// The weight of a function's first span. Most first spans are in the slice with
-// which tracing begins, when a service has no requests yet.
+// Weight of a function's first span in all sums. Most first spans are in the
+// slice with which tracing begins, when a service has no requests yet.
 #define FIRST 0.1
-// Number of calls that are assumed to come together, until spans show how many
-// do.
+// Calls can come in groups. This number of calls in a group is assumed until
+// spans show the number.
 #define CLUMP 4.0
-// The assumed change of a rate from one span to the next, as a fraction of the
-// rate, until spans show the change.
+// Change of a call rate from one span to the next, as a fraction of the rate.
+// The value is assumed until spans show the change.
 #define DRIFT 0.2
 
 void Spans_set_arming(struct Code *code, enum Arming arming)
@@ -27,9 +28,9 @@ void Spans_set_arming(struct Code *code, enum Arming arming)
     Code_touch(code);
 }
 
-// Returns true if calls are missed whose number follows from the spans. A
-// function whose slice has ended keeps its hooks until its next call. Until
-// then no call is missed.
+// Returns true if calls are missed now and their number can be estimated from
+// spans. At the end of its slice a function keeps its hooks until its next
+// call, and no call is missed until then.
 static bool misses(const struct Code *code)
 {
     return code->hot.dark && Counter_get(&code->spans.closed_ticks) &&
@@ -46,7 +47,7 @@ void Spans_open(struct Code *code, uint64_t ticks)
         return;
     if (misses(code) && ticks > closed) {
         spans->pending = spans->pending + (double)(ticks - closed);
-        // Calls that were still counted after this time were not missed.
+        // Calls that were still counted after `closed` are not missed calls.
         spans->missed =
             spans->missed -
             (double)(Code_calls(code) - Counter_get(&spans->closed_calls));
@@ -134,10 +135,10 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
     return took > 0 ? calls * hz / took : NAN;
 }
 
-// The computation adds an assumed span, which weighs as much as one real span.
-// In the assumed span several calls come together and the rate has changed.
-// Because of the assumed span the error stays large if there is only one real
-// span, even with many calls.
+// Spans_clump adds an assumed span, which weighs as much as one real span. In
+// this span several calls come together, and the rate has changed. The error
+// therefore stays large if there is only one real span, even if it has many
+// calls.
 double Spans_clump(double calls, double ticks, double squares, double count)
 {
     double rate = calls / ticks;

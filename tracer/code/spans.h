@@ -6,30 +6,29 @@
 
 #include "tracer/code/code.h"
 
-// When a span is added, the weights of older spans are multiplied by
-// SPANS_KEPT.
+// A span is a time in which a function had its hooks. When a span is added, the
+// weights of older spans are multiplied by SPANS_KEPT.
 #define SPANS_KEPT 0.75
 
-// Sets the function's class of arming. The caller holds the counting lock.
+// Sets enum Arming of the function. The caller holds the counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);
-// Opens a span at the time `ticks`, because the function is armed from then on.
-// If the function was dark until then, code->hot.dark must still be true. If a
+// Opens a span at the time `ticks`, at which the function gets its hooks. If
+// the function had no hooks until then, code->hot.dark must still be true. If a
 // span is already open, nothing changes. As soon as other threads can see the
 // code, the caller must hold the counting lock. The caller of Spans_begin_dark,
 // Spans_close, Spans_settle and Spans_drop holds the counting lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
-// Begins the dark time of a function that is dark from `ticks` on: of a new
-// function, or of a function whose slice has ended before.
+// Begins a time without hooks (a dark time) at `ticks`: for a new function, or
+// for a function whose slice has ended before.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
-// Closes the open span because its end was determined by the clock.
+// Closes the open span. The clock has determined its end, not the calls.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
-// Adds the calls that were missed in the dark time before the open span of a
-// function that stays armed. If the open span is much longer than the dark
-// time, the missed calls are estimated from the calls in the open span, and a
-// new span begins.
+// For a function that always has hooks, adds the estimated calls of the time
+// without hooks before the open span. If the open span is much longer than that
+// time, its calls give the estimate, and a new span begins.
 void Spans_settle(struct Code *code, uint64_t ticks, double hz);
-// Drops the open span because the function has reached its threshold. A
-// function that has reached its threshold counts as hot.
+// Drops the open span. The function has reached its threshold of hits, and
+// counts as hot from now on.
 void Spans_drop(struct Code *code, uint64_t ticks);
 
 // Returns the calls per second in the spans, including the open span, or NaN if
@@ -41,16 +40,16 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
 // spans.
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
 // Returns the variance of the number of calls in a span, divided by the mean.
-// The result is 1 if each call comes alone, and 10 if ten calls always come
+// The result is 1 if calls come alone, and 10 if ten calls always come
 // together. The arguments are sums over all spans: the calls, the ticks, the
 // calls^2 / ticks, and the number of spans.
 double Spans_clump(double calls, double ticks, double squares, double count);
-// Estimates by Spans_rate the number of calls that no hook has counted. Returns
-// NaN if there is no span, and 0 if all calls were counted.
+// Estimates the number of calls that no hook has counted, from the rate of
+// Spans_rate. Returns NaN if there is no span, and 0 if all calls were counted.
 double Spans_missed(const struct Code *code, uint64_t ticks, double hz);
 // Returns the growth of Spans_missed in calls per second, or NaN if there is no
 // span.
 double Spans_missed_rate(const struct Code *code, uint64_t ticks, double hz);
-// Returns true if no open span changes the estimate of missed calls, so that
-// Spans_missed grows only by Spans_missed_rate.
+// Returns true if the estimate of missed calls grows only by Spans_missed_rate,
+// and no open span will change it.
 bool Spans_is_settled(const struct Code *code);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A base opcode may replace a specialised opcode for two reasons. Either the
-// specialiser has given up, or a tool's instrumentation has restored the base
-// opcode. The instrumentation can have been added and removed between two
-// scans. The counter in the instruction's inline cache shows the reason.
-// Instrumentation sets the instruction's counter to the value of new code, and
-// only failures of the specialiser raise the counter above the value of new
-// code. If the instruction's counter does not show the reason, the scan keeps
-// the last known opcode. CPython then specialises the instruction again, or
-// fails, within two runs of the instruction.
+// The unspecialised (base) opcode may replace a specialised opcode for two
+// reasons. Either CPython's specialiser has given up, or a tool's
+// instrumentation has restored the base opcode. The scan might not see the
+// instrumentation, which can be added and removed between two scans. The
+// counter in the instruction's inline cache tells the two reasons apart.
+// Instrumentation sets the counter to the value of new code, and only failures
+// of the specialiser make it larger. If the instruction's counter does not show
+// the reason, the scan keeps the last known opcode. CPython then specialises
+// the instruction again, or fails, within two runs of the instruction.
 #include "tracer/code/specialisation_scan.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-struct Scan { // a walk over the instructions of a code object.
+struct Scan { // A walk over the instructions of a code object.
     struct Code *code;
     const uint8_t *live;
     const struct Opcodes *opcodes;
@@ -30,8 +30,8 @@ struct Scan { // a walk over the instructions of a code object.
     int error;
 };
 
-// Returns true if the instruction's counter shows that the specialiser has
-// failed at this instruction.
+// Returns true if the counter in the instruction's cache shows that the
+// specialiser has failed.
 static bool is_given_up(const struct Scan *scan)
 {
     size_t size = 2 * (size_t)scan->code->layout.unit_count,
@@ -85,8 +85,8 @@ static struct KnownOpcode *add_known(struct Scan *scan)
     return entry;
 }
 
-// Records that this poll found the instruction changed. Returns true if this
-// poll makes a storm of the changes.
+// Stores the time of this scan, which found the instruction changed. Returns
+// true if the changes have become so frequent that they are a storm.
 static bool note_poll(const struct Scan *scan, struct KnownOpcode *entry)
 {
     uint32_t oldest = entry->polls[entry->next];
@@ -111,8 +111,8 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
 
     if (!entry)
         entry = add_known(scan);
-    // If memory is out, the scan reports the change when the bytecode changes
-    // the next time.
+    // Without memory the change is reported when the bytecode changes the next
+    // time.
     if (!entry) {
         scan->error = -ENOMEM;
         return;
@@ -124,9 +124,9 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
     Transitions_add(scan->log, &change);
 }
 
-// Checks one instruction whose opcode is now different from the adopted
-// bytecode, or once was. Returns true if the instruction is now known to be
-// specialised.
+// Checks one instruction whose opcode differs from its first one, or has
+// differed from it before. Returns true if the instruction is specialised now,
+// as far as is known.
 static bool step(struct Scan *scan)
 {
     struct Specialisation *history = &scan->code->poll.history;
@@ -184,8 +184,8 @@ static void walk(struct Scan *scan)
 }
 
 // Returns a hash of the bytes. The hash is computed in two independent chains
-// for speed. Two states of one code object's bytecode hardly ever have the same
-// hash.
+// for speed. Two different states of one code object's bytecode hardly ever
+// have the same hash.
 static uint64_t hash_of(const uint8_t *bytes, size_t size)
 {
     const uint64_t odd = 0x9e3779b97f4a7c15u;

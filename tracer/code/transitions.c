@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Keeps two rings of changes, and a hash table (linear probing) of opcode
-// pairs. The hash table never forgets a pair. See transitions.h.
+// Keeps two rings of specialisation changes, and a hash table (linear probing)
+// of pairs of opcodes. The hash table never forgets a pair. See transitions.h.
 #include "tracer/code/transitions.h"
 #include "ipc/base/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define PROBES 64 // Number of table slots that are tried for a pair.
+// Number of slots of the hash table that are tried for a pair.
+#define PROBES 64
 
 void Transitions_init(struct Transitions *transitions,
                       const struct Opcodes *opcodes, const struct Clock *clock,
@@ -54,9 +55,8 @@ static struct Label *make_label(const struct Change *change)
     return label;
 }
 
-// If the newest change was in the same function, returns the label of the
-// newest change. If the newest change was in another function, makes and
-// returns a new label. Returns NULL if memory is out.
+// Returns the label of the newest change if it was in the same function,
+// otherwise a new label. Returns NULL if memory is out.
 static struct Label *label_of(struct Transitions *transitions,
                               const struct Change *change)
 {
@@ -120,8 +120,7 @@ void Transitions_add(struct Transitions *transitions,
                      const struct Change *change)
 {
     const struct Opcodes *opcodes = transitions->opcodes;
-    // If memory is out, the label is NULL and the change has no name and no
-    // file.
+    // Without memory for a label, the change has no name and no file.
     struct Label *label = label_of(transitions, change);
     struct ChangeLog *log = opcodes->base[change->from] == change->from
                                 ? &transitions->first
@@ -134,9 +133,9 @@ void Transitions_add(struct Transitions *transitions,
     slot->function = label ? label->function : NULL;
     slot->file = label ? label->file : NULL;
     slot->label = label;
-    // The time identifies a change, so the time is computed only once. A second
-    // computation could give another time, because the rate of the clock is
-    // corrected during the run.
+    // Viewers identify a change by its time, so the time is computed only once.
+    // A second computation could give another time, because the rate of the
+    // clock is corrected during the run.
     slot->seen_at_s =
         (double)(int64_t)(change->ticks - transitions->start_ticks) /
         Clock_hz(transitions->clock);
@@ -145,8 +144,8 @@ void Transitions_add(struct Transitions *transitions,
 
 // --- Filling of a snapshot, with the mutex held ---
 
-// Returns the change of a log that is older than the `taken` newest changes, or
-// NULL.
+// Returns the newest change of a log that is older than the `taken` newest
+// ones, or NULL.
 static const struct Change *newest(const struct ChangeLog *log, size_t taken)
 {
     size_t kept =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Keeps the changes of specialisation that were seen during the trace. There
-// are two logs of the newest changes, and a count for every pair of opcodes
-// (from, to) since the start. A holder of the GIL writes struct Transitions,
-// and the collector's thread reads it. A mutex guards all data of struct
-// Transitions. The governor only tries to take the mutex, because the governor
-// must not wait while it holds the GIL. Functions' names are copied, because a
-// log can keep a name longer than the function exists.
+// Keeps the changes of instructions' specialisation that scans have found.
+// There are two logs of the newest changes, and a count for every pair of
+// opcodes (from, to) since the start. A holder of the GIL writes struct
+// Transitions, and the collector's thread reads it. A mutex guards all data of
+// struct Transitions. The governor only tries to take the mutex, because the
+// governor must not wait while it holds the GIL. Functions' names are copied,
+// because a log can outlive the function.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -15,15 +15,16 @@
 #include <pthread.h>
 
 #define TRANSITIONS_KEPT 128 // Number of newest changes that each log keeps.
-// More than the number of pairs that any CPython version has.
+// More than the number of pairs of opcodes that change into each other in any
+// CPython version.
 #define TRANSITIONS_PAIRS 2048
-// Number of polls that must find a site changed within STORM_MS to make a
-// storm.
+// A storm is an instruction that this number of scans within STORM_MS found
+// changed.
 #define STORM_POLLS 4
 #define STORM_MS 10000
 
-// The name and file of the function of a change. All changes that one scan has
-// found in a function share one label.
+// The name and the file of the function in which a change was found. All
+// changes that one scan finds in a function share one label.
 struct Label {
     unsigned refs; // Number of log entries that use the label.
     const char *file;
@@ -31,7 +32,7 @@ struct Label {
 };
 
 struct Change {
-    // Number of the change among all changes, set by Transitions_add.
+    // Number of the change, counted over both logs and set by Transitions_add.
     uint64_t order;
     uint64_t ticks; // Ticks at which the scan saw the change.
     // Seconds from the beginning of tracing, set by Transitions_add.
@@ -65,16 +66,16 @@ struct Transitions {
     uint64_t start_ticks;
     uint64_t ms_ticks; // Ticks per millisecond, immutable.
     uint64_t count;    // Number of all changes ever added.
-    // Label of the newest change, owned by the log of this change.
+    // Label of the newest change. Its log owns the label.
     struct Label *label;
     uint32_t label_id; // Id of the function to which `label` belongs.
     size_t bytes;      // Bytes of memory of all labels.
     // `first` has the changes from a base opcode, and `turned` has the changes
-    // from a specialised opcode. Because there are two logs, many changes from
-    // base opcodes, as at the start of a big program, do not push
-    // deoptimisations out.
+    // from a specialised opcode. Many changes from base opcodes, as at the
+    // start of a big program, thus do not push deoptimisations out of the logs.
     struct ChangeLog first, turned;
-    // Number of changes whose pair of opcodes found no free slot in `pairs`.
+    // Number of changes that were not counted by pair, because `pairs` had no
+    // free slot.
     uint64_t other;
     struct PairCount pairs[TRANSITIONS_PAIRS];
 };
@@ -95,13 +96,13 @@ static inline uint32_t Transitions_ms(const struct Transitions *transitions,
                       transitions->ms_ticks);
 }
 
-// Adds a copy of the change and of its two texts to a log. The caller of
-// Transitions_add holds the mutex.
+// Adds a copy of the change, its function's name and its file to a log. The
+// caller of Transitions_add holds the mutex.
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change);
-// Writes the log, with the newest change first, and the pairs, with the most
-// frequent pair first. Transitions_fill takes the mutex. Returns false if
-// memory is out and something is missing in the result.
+// Writes the logs, with the newest change first, and the pairs, with the most
+// frequent pair first. Transitions_fill takes the mutex. Returns false if the
+// result is incomplete because memory is out.
 bool Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot);
 // Copies the changes in the logs whose number is *from or higher, without the

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Records how the threads of the process share the GIL, and how the programs of
-// the machine share the CPUs. With struct Contention, counting decides whether
-// a thread ran without a break between two of its events. All thread records
-// share one struct Contention. The counting thread and the governor write
-// struct Contention while they hold the counting lock. A thread that holds the
-// GIL may read the fields that the governor writes.
+// Describes how the threads of the process share the GIL, and how the programs
+// of the machine share the CPUs. The counting thread decides by struct
+// Contention whether a thread ran without a break between two of its events.
+// All thread records share one struct Contention. The counting thread and the
+// governor write struct Contention while they hold the counting lock. A thread
+// that holds the GIL may read the fields that the governor writes.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct Contention {
-    const void *last_trace; // Record of the thread whose hit was counted last.
-    // Number of ticks. A shorter interval between two events is not checked for
-    // other threads and programs.
+    const void *last_trace; // struct ThreadTrace of the newest hit.
+    // Number of ticks. If the interval between two events is shorter, Ocular
+    // does not check whether other threads or programs ran in it.
     int64_t brief_span;
-    // Number of ticks. In a longer interval between two events another thread
-    // must have run. The value is INT64_MAX while the process has only one
-    // thread.
+    // Number of ticks. If the interval is longer, another thread must have run
+    // in it. The value is INT64_MAX while the process has only one thread.
     int64_t long_span;
     double hz;      // Ticks per second.
-    uint32_t armed; // Number of times that code was armed, modulo 2^32.
+    uint32_t armed; // Number of times that hooks were installed, modulo 2^32.
     // True if other programs often take the CPU from the process. `preempted`
     // is true until the first measurement. Only the governor writes
     // `preempted`.
@@ -28,6 +27,6 @@ struct Contention {
 };
 
 void Contention_init(struct Contention *contention, double hz);
-// Sets the time for which a thread of the process runs before it must give up
-// the GIL, in seconds. If `turn_s` is 0, the process has only one thread.
+// Sets the time in seconds for which a thread may run before it must give up
+// the GIL. If `turn_s` is 0, the process has only one thread.
 void Contention_share(struct Contention *contention, double turn_s);

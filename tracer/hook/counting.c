@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-// The largest time in seconds that counting one hit takes.
+// Counting one hit takes at most this number of seconds.
 #define MOST_S 200e-9
 // Number of calls of sched_yield() before the first sleep.
 #define YIELDS 32
@@ -51,7 +51,7 @@ static struct Code *find(struct Counting *counting, uintptr_t address)
     if (__builtin_expect(seen->address != address, 0)) {
         struct Code *code = Registry_find_living(counting->registry, address);
 
-        // The code was not accepted, or another object has its address now.
+        // The code object is not traced, or another object has its address now.
         if (!code)
             return NULL;
         seen->address = address;
@@ -102,8 +102,8 @@ static bool enter(struct ThreadTrace *trace, struct Code *code,
     return true;
 }
 
-// Counts the throw of an exception into a generator. A throw into a generator
-// has no site. A throw into a dark generator is not counted.
+// Counts the throw of an exception into a generator, which has no site in the
+// bytecode. If the generator has no hooks (is dark), the throw is not counted.
 static bool throw_into(struct ThreadTrace *trace, struct Code *code,
                        const struct Hit *hit, uint32_t depth)
 {
@@ -151,7 +151,7 @@ static bool jump(struct ThreadTrace *trace, struct Code *code,
 }
 
 // Returns the instruction whose opcode is in the code unit `unit`. Returns NULL
-// if not in precise mode, for an EXTENDED_ARG, and for a code unit whose number
+// outside precise mode, for an EXTENDED_ARG, and for a code unit whose number
 // is too high for a site. An EXTENDED_ARG is a part of the instruction that
 // follows it.
 static const struct Instruction *instruction_at(const struct Code *code,
@@ -172,7 +172,7 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
     if (!at || atomic_load_explicit(&at->dark, memory_order_relaxed)) {
         ThreadTrace_advance(trace, hit->ticks,
                             at ? at->hook : HOOK_INSTRUCTION);
-        ThreadTrace_lose_step(trace); // Removing the hook takes time.
+        ThreadTrace_lose_step(trace); // It takes time to remove the hook.
         return true;
     }
     return ThreadTrace_step(trace, code,
@@ -183,7 +183,8 @@ static bool step(struct ThreadTrace *trace, struct Code *code,
 static bool count(struct ThreadTrace *trace, struct Code *code,
                   const struct Hit *hit)
 {
-    // Depth 0 is the depth of the sentinel, which is never closed.
+    // Depth 0 belongs to the sentinel at the bottom of the shadow stack, which
+    // is never closed.
     uint32_t depth = Hit_depth(hit) ? Hit_depth(hit) : 1;
 
     if (Hit_kind(hit) != HIT_LINE && Hit_unit(hit) >= code->layout.unit_count)
@@ -320,7 +321,8 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
     counting->trace = trace;
     if (count(trace, code, hit))
         return true;
-    // A site that was armed again can still be in the dark table.
+    // A site that has got its hook again can still be in the table of sites
+    // without hooks (the dark table).
     dark = HitRing_dark_at(&counting->ring, key);
     if (atomic_load_explicit(dark, memory_order_relaxed) == key)
         atomic_store_explicit(dark, 0, memory_order_relaxed);
@@ -379,7 +381,7 @@ void Counting_reset(struct Counting *counting)
     Counter_set(&counting->ticks, 0);
     ring->trace = HIT_RING_NOBODY;
     ring->task_code = 0;
-    // Drops the hits of threads that no longer exist.
+    // Drops all hits in the ring, because their threads no longer exist.
     atomic_store_explicit(
         &ring->tail, atomic_load_explicit(&ring->head, memory_order_relaxed),
         memory_order_relaxed);
@@ -414,7 +416,7 @@ void Counting_set_between(struct Counting *counting, bool between)
 void Counting_set_preempted(struct Counting *counting, bool preempted)
 {
     Counting_begin(counting);
-    // Earlier readings of the thread's times are outdated now.
+    // The newest readings of all threads' times are outdated now.
     if (counting->contention->preempted != preempted)
         counting->contention->armed++;
     counting->contention->preempted = preempted;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Adds up the hits that hooks have written into the ring. Only the thread that
-// counts hits changes the shadow stacks, and the counts of functions, sites and
-// threads. The counting lock guards the shadow stacks and the counts of
-// functions, sites and threads. A thread that takes the counting lock first
-// counts all earlier hits. The collector's thread counts hits when the ring is
-// half full and before each snapshot. A hook counts hits if the ring is full,
-// or if the hook's event needs an answer at once.
+// counts hits changes the shadow stacks (Ocular's copies of the threads'
+// stacks), and the counts of functions, sites and threads. The counting lock
+// guards all these. A thread that takes the counting lock first counts all hits
+// in the ring. The collector's thread counts hits when the ring is half full
+// and before each snapshot. A hook counts hits itself if the ring is full, or
+// if its event needs an answer at once.
 //
 // After a thread has taken the GIL and has counted all hits, no count changes
 // until the thread releases the GIL, because no hook runs until then.
@@ -23,9 +23,9 @@
 
 #define COUNTING_SEEN 4096 // Number of entries in the cache of code objects.
 
-// An entry of the cache of code objects, which is searched by address.
-// Counting_forget clears the entry of a code object before the code object is
-// freed.
+// An entry of the cache by which a code object's address leads to its struct
+// Code. Counting_forget clears the entry of a code object before the code
+// object is freed.
 struct Seen {
     uintptr_t address;
     struct Code *code;
@@ -36,16 +36,14 @@ struct Counting {
     pthread_mutex_t mutex;
     struct Registry *registry;
     struct Contention *contention;
-    // Record of the thread that wrote the next hits in the ring, or NULL if
+    // Record of the thread whose hits come next in the ring, or NULL if
     // unknown.
     struct ThreadTrace *trace;
     // Number of hits in the ring that were counted since the last reset.
     counter_t counted;
     counter_t ticks; // Ticks that the counting of hits took.
     counter_t alone; // Number of events that were counted without the ring.
-    // True if no slice is open. (A slice is a time in which all functions are
-    // armed.) Between slices, functions that call other functions are not
-    // timed.
+    // True if no slice is open. (In a slice all functions have hooks.)
     bool between;
     struct Seen seen[COUNTING_SEEN];
 };
@@ -60,13 +58,13 @@ void Counting_end(struct Counting *counting);
 // After Counting_catch_up all counts are up to date. Any thread may call
 // Counting_catch_up.
 void Counting_catch_up(struct Counting *counting);
-// Returns the mean number of ticks that counting one hit takes. The returned
-// number of ticks stands for at most 200 ns.
+// Returns the mean number of ticks that counting one hit takes. The result is
+// at most the ticks of 200 ns.
 int64_t Counting_hit_ticks(const struct Counting *counting);
-// Makes room in a full ring by counting hits of the ring. If another thread is
-// counting hits, Counting_make_room waits until that thread has counted some
-// hits. Returns false if the calling thread has waited for another thread. Only
-// the thread that writes hits may call Counting_make_room.
+// Counts hits of a full ring, so that new hits have room. If another thread is
+// already counting, Counting_make_room waits until that thread has made room.
+// Returns false if the calling thread has waited for another thread. Only the
+// thread that writes hits may call Counting_make_room.
 bool Counting_make_room(struct Counting *counting);
 // Counts a hit at once, without writing it into the ring. Returns true if the
 // hook should return DISABLE. Counting_count is called between Counting_begin
@@ -78,9 +76,9 @@ bool Counting_count(struct Counting *counting, struct ThreadTrace *trace,
 void Counting_forget(struct Counting *counting, const struct Code *code);
 void Counting_forget_thread(struct Counting *counting,
                             const struct ThreadTrace *trace);
-// Adds 1 to the number of events that were counted without the ring. If the
-// collector's thread sleeps, Counting_note wakes it. Counting_note is called
-// between Counting_begin and Counting_end.
+// Adds 1 to the number of events that were counted at once, without the ring.
+// If the collector's thread sleeps, Counting_note wakes it. Counting_note is
+// called between Counting_begin and Counting_end.
 void Counting_note(struct Counting *counting);
 // Prepares the ring for the next hits of the thread with the record `trace`.
 // `ticks` is the time of the newest event.
@@ -96,12 +94,12 @@ void Counting_after_fork(struct Counting *counting);
 // of Counting_set_preempted holds the GIL.
 void Counting_set_preempted(struct Counting *counting, bool preempted);
 // Sets whether no slice is open at present (`between`). Between slices,
-// functions that call other functions are not timed. Between slices, a hook at
-// the beginning of a call therefore need not ask whether other programs had the
-// CPU. The caller of Counting_set_between holds the GIL.
+// functions that call other functions are not timed. A hook at the beginning of
+// a call then need not ask whether other programs had the CPU. The caller of
+// Counting_set_between holds the GIL.
 void Counting_set_between(struct Counting *counting, bool between);
-// Computes HitRing.brief and HitRing.enter_brief again. If more ticks than
-// these lie between two events, the hook of the second event asks whether other
-// programs had the CPU. Counting_set_brief is called after struct Contention
-// has changed. The caller of Counting_set_brief holds the GIL.
+// Computes HitRing.brief and HitRing.enter_brief again. If the ticks between
+// two events exceed these values, the hook of the second event asks whether
+// other programs had the CPU. Counting_set_brief is called after struct
+// Contention has changed. The caller of Counting_set_brief holds the GIL.
 void Counting_set_brief(struct Counting *counting);

@@ -6,22 +6,22 @@
 #include <math.h>
 #include <string.h>
 
-// If there are more exceptions in one or two seconds, only some of them are
-// counted. To count EXCEPTIONS_MOST exceptions takes about 2 ms of CPU time,
-// which is 0.1 to 0.2 % of a core.
+// If more exceptions than this are raised in one or two seconds, only some of
+// them are counted. Counting EXCEPTIONS_MOST exceptions takes about 2 ms of CPU
+// time, which is 0.1 to 0.2 % of a core.
 #define EXCEPTIONS_MOST 20000
 #define SECOND_S 1.0
-// Making a new kind takes as long as this number of calls of the hook.
+// A new kind of exceptions takes as long as this number of calls of the hook.
 #define SLOW_EVENTS 20
 #define WINDOW_S 0.02 // Length of a window in seconds.
-// The time between two windows is FIRST_PAUSE_S at first, and then doubles. To
-// switch the event RAISE on and off takes CPython 0.1 us for each function, and
-// 5 us from 3.15 on.
+// The time between two windows begins with FIRST_PAUSE_S, and then doubles each
+// time. CPython needs 0.1 us for each function to switch the event RAISE on and
+// off, and 5 us from 3.15 on.
 #define FIRST_PAUSE_S 0.5
 #define LONGEST_PAUSE_S 16.0
 // A new kind may replace a kind that was not seen for OLD_S seconds.
 #define OLD_S 60.0
-// Seconds after which a kind that may be replaced is searched again.
+// After this number of seconds, a kind that may be replaced is searched again.
 #define SEARCH_S 1.0
 
 // --- Labels ------------------------------------------------------------------
@@ -210,8 +210,8 @@ static struct Code *code_of(const struct ExceptionKind *kind)
     return kind->code == EXCEPTION_NO_CODE ? NULL : kind->code;
 }
 
-// Adds the kind's rate of raised exceptions to the rate of its code, or
-// subtracts the kind's rate if `sign` is -1.
+// Adds the kind's rate of exceptions to the rate of its code, or subtracts it
+// if `sign` is -1.
 static void add_rate(struct Exceptions *exceptions,
                      const struct ExceptionKind *kind, int sign)
 {
@@ -226,7 +226,7 @@ static void add_rate(struct Exceptions *exceptions,
             fmax(Counter_get_double(&code->cold.raised_rate) + sign * rate, 0));
 }
 
-// Adds the numbers of a kind to kinds[0], and empties the kind.
+// Adds the numbers of a kind to kinds[0], and frees its entry.
 static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
 {
     struct ExceptionKind *others = &exceptions->kinds[0];
@@ -248,8 +248,8 @@ static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
     atomic_store_explicit(&kind->line, 0, memory_order_relaxed);
 }
 
-// Returns the kind that was not seen for the longest time, or NULL if this kind
-// was seen within the last OLD_S seconds.
+// Returns the kind that was not seen for the longest time, or NULL if it was
+// seen within the last OLD_S seconds.
 static struct ExceptionKind *oldest(struct Exceptions *exceptions,
                                     uint64_t ticks)
 {
@@ -318,7 +318,7 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
     }
     if (kind) {
         if (twin && label_of(twin)->id == label->id)
-            Heap_free(label); // The old label has the same texts.
+            Heap_free(label); // The old label has the same names.
         else
             set_label(exceptions, kind, label);
         kind->code = code;
@@ -394,9 +394,9 @@ static void open_window(struct Exceptions *exceptions, uint64_t ticks,
     exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
 }
 
-// Adds the exceptions of the window that ends to the kind's estimate. Returns
-// the estimated number of exceptions of this kind that have begun between the
-// last window and this window.
+// Called when a window ends, adds its exceptions to the estimate of a kind.
+// Returns the estimated number of exceptions of this kind that were raised
+// between this window and the window before.
 static double estimate(struct Exceptions *exceptions, size_t number, double ns)
 {
     struct ExceptionEstimate *of = &exceptions->estimates[number];

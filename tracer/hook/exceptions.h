@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Counts exceptions by kind. A kind is a type of exceptions in one function. An
-// exception begins in the function that raises the exception. The exception
-// passes through a function if a callee did not catch the exception. A thread
-// that holds the GIL writes struct Exceptions. The thread that builds snapshots
-// reads the atomic fields of struct Exceptions without a lock, and frees the
-// labels.
+// exception begins in the function that raises it. It passes through a function
+// that does not catch it. A thread that holds the GIL writes struct Exceptions.
+// The thread that builds snapshots reads the atomic fields of struct Exceptions
+// without a lock, and frees the labels.
 //
-// If exceptions are too many to be counted within the budget, they are counted
-// only in windows of a fixed length. The exceptions of a kind between two
-// windows are estimated from the number of these exceptions in the windows,
-// divided by the CPU time of the process. Wall-clock time would give too high a
-// rate on a busy machine, because a window only begins while the program runs.
+// If the budget does not allow counting all exceptions, they are counted only
+// in windows of a fixed length. The number of a kind's exceptions between two
+// windows is estimated from their number in the windows per CPU time of the
+// process. Their number per wall-clock time would be too high on a busy
+// machine, because a window only begins while the program runs.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -20,7 +19,7 @@
 #define EXCEPTION_CHAINS 512    // A power of two.
 #define EXCEPTION_TYPE_SIZE 256 // Bytes of a type's name, with the NUL.
 #define EXCEPTION_SETS 256      // A power of two.
-#define EXCEPTION_SET_SIZE 4    // Number of entries that fill a cache line.
+#define EXCEPTION_SET_SIZE 4    // This number of entries fills a cache line.
 // Seconds that one call of the hook for exceptions takes, with CPython's work.
 #define EXCEPTION_S 80e-9
 
@@ -29,7 +28,7 @@ enum ExceptionAct { EXCEPTION_RAISED, EXCEPTION_PASSED, EXCEPTION_ACTS };
 
 // The names of a kind's function, file and type. A label never changes.
 struct ExceptionLabel {
-    struct ExceptionLabel *next; // Next label that waits to be freed.
+    struct ExceptionLabel *next; // Next label in the list of labels to free.
     uint64_t began;              // Ticks at which the kind was first seen.
     const char *function; // Function's name, or NULL if it is not traced.
     const char *file;
@@ -39,7 +38,8 @@ struct ExceptionLabel {
 };
 
 struct ExceptionKind {
-    // Points to the address of the type as long as the type exists.
+    // Points to a variable with the address of the type as long as the type
+    // exists.
     const void *const *type;
     // Code of the function. NULL if the function is not traced,
     // EXCEPTION_NO_CODE if the function was freed.
@@ -49,7 +49,7 @@ struct ExceptionKind {
     // Line at which the first exception of this kind began, or 0.
     _Atomic uint32_t line;
     counter_t counts[EXCEPTION_ACTS];
-    counter_t newest; // Ticks of the newest exception of this kind.
+    counter_t newest; // Ticks at the newest exception of this kind.
     // Names of the kind, or NULL if this entry of `kinds` is free.
     struct ExceptionLabel *_Atomic label;
     // Address of a type that is never freed. `type` may point to `lasting`.
@@ -58,14 +58,14 @@ struct ExceptionKind {
 
 #define EXCEPTION_NO_CODE ((struct Code *)1)
 
-// The numbers of exceptions of one kind in the windows. A holder of the GIL
-// writes struct ExceptionEstimate when a window ends. The fields of type
-// counter_t hold the bits of doubles.
+// Estimates from windows how many exceptions of one kind there are. A holder of
+// the GIL writes struct ExceptionEstimate when a window ends. The fields of
+// type counter_t hold the bits of doubles.
 struct ExceptionEstimate {
     // ExceptionKind.counts at the beginning of the window.
     uint64_t opened[EXCEPTION_ACTS];
-    // Sums of the exceptions in all windows, and of the squares of their
-    // numbers, in which older windows weigh less.
+    // Sum of the exceptions in all windows, and sum of the squares of their
+    // numbers. Older windows weigh less.
     double seen[EXCEPTION_ACTS], squares;
     counter_t rate[EXCEPTION_ACTS]; // Exceptions per ns of CPU time.
     // Estimated number of exceptions between the windows so far.
@@ -74,9 +74,9 @@ struct ExceptionEstimate {
     counter_t error;
 };
 
-// An entry of the cache, which has the kind of a type in a function. The cache
-// is for types that Exceptions_find does not find, because there was no room
-// for another kind or because another type of the same name has the kind.
+// An entry of a cache that leads from a type in a function to its kind. The
+// cache is for types that Exceptions_find does not find, because no kind was
+// free or because the kind belongs to another type of the same name.
 struct ExceptionEntry {
     // The id of the function, and the version of the type in the low 32 bits,
     // or 0 if the entry is free. No other type ever gets the same version.
@@ -94,20 +94,22 @@ enum ExceptionPhase {
 struct Exceptions {
     // Number of calls of the hook. A slow call counts as several calls.
     counter_t events;
-    uint64_t stop_events; // Value of `events` at which counting may end.
+    uint64_t stop_events; // When `events` reaches this value, counting may end.
     uint64_t stop_ticks;  // Ticks at which the window ends.
-    // Number of exceptions that are control flow, such as StopIteration.
+    // Number of exceptions that only steer the program's flow, such as
+    // StopIteration.
     counter_t control;
     uint16_t chains[EXCEPTION_CHAINS];
     counter_t used; // Number of entries of `kinds` that were ever in use.
     // `version` is odd while kinds are added or replaced.
     counter_t version;
-    // Labels that the thread that builds snapshots will free.
+    // Labels that wait until the thread that builds snapshots frees them.
     struct ExceptionLabel *_Atomic old;
-    // Ticks before which no kind is replaced by a new kind.
+    // Before this time (ticks), no kind is replaced by a new kind.
     uint64_t next_search;
     struct ExceptionEntry cache[EXCEPTION_SETS][EXCEPTION_SET_SIZE];
-    // Bytes of all labels that were ever made, and of all freed labels.
+    // Bytes of all labels that were made since the start, and of those that
+    // were freed.
     counter_t label_bytes, freed_bytes;
     counter_t phase; // enum ExceptionPhase
     counter_t since; // Ticks at the beginning of the phase.
@@ -120,8 +122,8 @@ struct Exceptions {
     // Number of windows, and CPU time of all windows in ns. Older windows weigh
     // less.
     double windows, window_ns;
-    // ns of CPU time from the last window to the open window, as the bits of a
-    // double.
+    // ns of CPU time between the last window and the open window, as the bits
+    // of a double.
     counter_t pending;
     double pause_s; // Seconds from a window to the next window.
     // `events` at the beginning of the window, or of the present second if
@@ -169,8 +171,9 @@ Exceptions_set_of(struct Exceptions *exceptions, uint64_t key)
         ->cache[key * 0x9e3779b97f4a7c15u >> 32 & (EXCEPTION_SETS - 1)];
 }
 
-// Returns the kind that Exceptions_cache has stored, or NULL. `version` is the
-// version of the type, or 0 if the type has no version.
+// Returns the kind that Exceptions_cache has stored for a type in a function,
+// or NULL. `version` is the version of the type, or 0 if the type has no
+// version.
 static inline struct ExceptionKind *
 Exceptions_find_cached(struct Exceptions *exceptions, const struct Code *code,
                        uint32_t version, uint64_t ticks)
@@ -183,8 +186,8 @@ Exceptions_find_cached(struct Exceptions *exceptions, const struct Code *code,
         if (set[i].key != key)
             continue;
         kind = &exceptions->kinds[set[i].number];
-        // NULL makes the caller call Exceptions_take, because `kinds` may have
-        // room now, or because the kind's function was freed.
+        // After NULL the caller calls Exceptions_take, because `kinds` may have
+        // a free entry now, or because the kind's function was freed.
         if (set[i].number ? kind->code == EXCEPTION_NO_CODE
                           : ticks >= exceptions->next_search)
             return NULL;
@@ -209,16 +212,17 @@ static inline bool Exceptions_note(struct Exceptions *exceptions,
            ticks >= exceptions->stop_ticks;
 }
 
-// Adds to `events` the number of hook calls that take as long as making a kind.
+// Adds SLOW_EVENTS to `events`, because it takes as long as that number of hook
+// calls to make a kind.
 void Exceptions_note_slow(struct Exceptions *exceptions);
 // Forgets all kinds and counts, at the start of a session.
 void Exceptions_reset(struct Exceptions *exceptions);
 // Begins to count all exceptions.
 void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks, double hz);
-// Returns the kind for types of the name `type` in the function. The caller
-// then sets ExceptionKind.type and calls Exceptions_link. Types and functions
-// of the same name have one kind, because a program may make types and code
-// again and again. Returns NULL if there is no room for another kind.
+// Returns the kind for the function and all types with the name `type`. The
+// caller then sets ExceptionKind.type and calls Exceptions_link. All types and
+// functions of the same names share a kind, because a program may make types
+// and code again and again. Returns NULL if all kinds are in use.
 struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
                                       struct Code *code, const char *type,
                                       uint64_t ticks);
@@ -226,12 +230,13 @@ void Exceptions_link(struct Exceptions *exceptions, struct ExceptionKind *kind);
 // Stores the kind of a type in a function, for Exceptions_find_cached.
 void Exceptions_cache(struct Exceptions *exceptions, const struct Code *code,
                       uint32_t version, const struct ExceptionKind *kind);
-// Removes a code object from all kinds, before the code object is freed.
+// Exceptions_forget_code is called before a code object is freed, and removes
+// it from all kinds.
 void Exceptions_forget_code(struct Exceptions *exceptions,
                             const struct Code *code);
-// Ends a window, or begins to count only in windows if exceptions are too many.
-// `cpu_ns` is the CPU time of the process. Returns true if the caller must
-// switch the event RAISE off.
+// Ends a window, or begins to count only in windows if there are too many
+// exceptions. `cpu_ns` is the CPU time of the process. Returns true if the
+// caller must switch the event RAISE off.
 bool Exceptions_end(struct Exceptions *exceptions, uint64_t ticks,
                     uint64_t cpu_ns);
 // The governor calls Exceptions_look from time to time to begin and end
@@ -242,7 +247,7 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
 // Counts all exceptions from now on, because the event RAISE could not be
 // switched off.
 void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks);
-// Makes all numbers of exceptions unknown, because another tool has taken
+// Marks all numbers of exceptions as unknown, because another tool has taken
 // Ocular's tool id.
 void Exceptions_lose(struct Exceptions *exceptions);
 // Sets whether there is a budget. Without a budget all exceptions are counted.

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-// Mean age in seconds of the pauses from which the share is computed.
+// Mean age in seconds of the garbage collections from which Garbage_share is
+// computed.
 #define WINDOW_S 10.0
 
 void Garbage_reset(struct Garbage *garbage, double now_s)
@@ -63,9 +64,9 @@ double Garbage_share(struct Garbage *garbage, double now_s, double hz)
     double s = fmax(now_s - window->at_s, 0), kept = exp(-s / WINDOW_S);
     uint64_t ticks = sum(garbage);
     double pause = (double)(ticks - window->ticks) / hz;
-    // `all` is the wall-clock time since the last call of Garbage_share, of
-    // which the older part has decayed. The pauses are counted as if they were
-    // spread evenly over the time since the last call of Garbage_share.
+    // `all` is the wall-clock time since the last call of Garbage_share, in
+    // which older parts of this time weigh less. The pauses are treated as if
+    // they were spread evenly over this time.
     double all = WINDOW_S * (1 - kept);
 
     window->pause = window->pause * kept + (s > 0 ? pause * all / s : pause);

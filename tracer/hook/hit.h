@@ -17,25 +17,28 @@ enum HitKind {
     HIT_BRANCH, // A branch (from 3.14 on only the left arm of a branch).
     HIT_RIGHT,  // The right arm of a branch (from 3.14 on).
     HIT_STEP,   // An instruction is about to run (precise mode).
-    HIT_LINE,   // A line is about to run. The unit is the line's number.
-    // C code begins or ends. If `who` does not stand for the garbage collector,
-    // it calls a C function, whose id is the target.
+    // A line is about to run. The code unit of the hit is the line's number.
+    HIT_LINE,
+    // C code begins or ends. C code is the garbage collector, or a C function.
+    // For a C function, `who` is the caller, and the target is the function's
+    // id.
     HIT_C_BEGIN,
     HIT_C_END,
     // No event. The hits after this one belong to the thread record in `who`.
     HIT_THREAD,
-    // No event. `who` does not have an address, but the number of ticks that
-    // Ocular's own code took. `where` has the number of those ticks in which
-    // Ocular's code only waited.
+    // No event. `who` does not contain an address, but the number of ticks that
+    // Ocular's own code took. `where` contains the number of those ticks in
+    // which Ocular's code only waited.
     HIT_PAID,
-    // No event. `who` does not have an address, but the number of ticks in
+    // No event. `who` does not contain an address, but the number of ticks in
     // which other programs had the CPU before the next hit.
     HIT_TAKEN,
     HIT_KINDS
 };
 
 #define HIT_KIND_BITS 4
-// Number of bits for a code unit. Hits at higher code units are not counted.
+// Number of bits for a code unit. Hits are not counted if their code unit needs
+// more bits.
 #define HIT_UNIT_BITS 22
 #define HIT_DEPTH_BITS 20 // Number of bits for the recursion depth.
 
@@ -60,16 +63,16 @@ static inline uint64_t Hit_where(uint32_t depth, size_t unit, size_t to)
            (uint64_t)unit << HIT_UNIT_BITS | to;
 }
 
-// Returns some bits of a code object's address, as a number that is never 0.
-// ThreadTrace_settle compares results of Hit_caller to check whether the
+// Returns the lower bits of a code object's address, as a number that is never
+// 0. ThreadTrace_settle compares results of Hit_caller to check whether the
 // function on top of the shadow stack is the real caller.
 static inline size_t Hit_caller(uintptr_t address)
 {
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
-// Returns a hash of the address of a frame, which is never 0. The hash
-// distinguishes the suspended calls of one function (latency.h).
+// Returns a hash of the address of a frame, which is never 0. The suspended
+// calls of one function are told apart by this hash (latency.h).
 static inline size_t Hit_frame(uintptr_t address)
 {
     uint64_t hash = (uint64_t)(address >> 4) * UINT64_C(0x9e3779b97f4a7c15);

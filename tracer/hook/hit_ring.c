@@ -22,8 +22,8 @@ void HitRing_init(struct HitRing *ring, sem_t *half_full)
 bool HitRing_find_room(struct HitRing *ring)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-    // This load of `tail` pairs with the release in count_ring, which comes
-    // after the slots before `tail` were read.
+    // This load of `tail` pairs with the release in count_ring, after which the
+    // slots before `tail` are free.
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
 
     if (head - tail == HIT_RING_HITS)
@@ -40,9 +40,9 @@ bool HitRing_find_room(struct HitRing *ring)
 }
 
 // A hook that finds HIT_RING_NOBODY in `trace` sets `trace` and then calls
-// HitRing_wake. A hook that runs at the same moment as HitRing_sleep might
-// still read the old `trace`. The counting thread then sleeps although there is
-// a hit, until the next hit wakes the counting thread.
+// HitRing_wake. A hook that runs at the same time as HitRing_sleep might still
+// read the old `trace`. The counting thread then sleeps although there is a
+// hit, and the next hit wakes it.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
     atomic_store(&ring->asleep, true);

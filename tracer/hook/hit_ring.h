@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The hooks of all threads write their hits into one ring, in the order of
-// their times. The dark table tells the hooks which sites have gone dark. A
-// hook writes into the ring while its thread holds the GIL, so only one thread
-// writes at a time. The thread that holds the counting lock (counting.h) reads
-// the ring.
+// their times. The dark table says which sites (places in bytecode) shall have
+// no hook any more. A hook writes into the ring while its thread holds the GIL,
+// so only one thread writes at a time. The thread that holds the counting lock
+// (counting.h) reads the ring.
 #pragma once
 
 #include "tracer/hook/hit.h"
@@ -12,9 +12,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define HIT_RING_HITS 4096u // Number of hits, which take 96 KiB.
-// Number of keys, which take 4 KiB. HIT_RING_HITS and HIT_RING_DARK are powers
-// of two.
+#define HIT_RING_HITS 4096u // Number of hits in the ring, which take 96 KiB.
+// Number of keys in the dark table, which take 4 KiB. HIT_RING_HITS and
+// HIT_RING_DARK are powers of two.
 #define HIT_RING_DARK 512u
 #define HIT_RING_AHEAD 16u
 
@@ -27,11 +27,12 @@ struct HitRing {
     _Alignas(64) _Atomic uint64_t head;
     // As long as `head` is below this number, a hook need not read `tail`.
     uint64_t limit;
-    // The record of the thread that wrote the newest hit. HIT_RING_NOBODY in
-    // `trace` makes the next hook take the slow path. The thread that writes
-    // hits and HitRing_sleep set `trace`.
+    // The record of the thread that wrote the newest hit. If `trace` is
+    // HIT_RING_NOBODY, the next hook takes the slow path. The thread that
+    // writes hits and HitRing_sleep set `trace`.
     const struct ThreadTrace *_Atomic trace;
-    // Address of the data stack chunk of the thread that wrote the newest hit.
+    // Address of the data stack chunk (CPython's memory for frames) of the
+    // thread that wrote the newest hit.
     uintptr_t chunk;
     uint64_t last; // Ticks at the newest hit.
     // If at most this number of ticks has passed since `last`, the hook takes
@@ -39,7 +40,8 @@ struct HitRing {
     uint64_t brief;
     // `enter_brief` replaces `brief` for a hit that begins or resumes a call.
     uint64_t enter_brief;
-    // The address of the code object that begins the steps of tasks, or 0.
+    // Address of the code object whose calls begin the steps of asyncio's
+    // tasks, or 0.
     uintptr_t task_code;
     // The counting thread writes the fields from `tail` on. `tail` is the
     // number of hits that were counted, and is stored with release.
@@ -48,10 +50,10 @@ struct HitRing {
     // NULL if no thread ever waits for it.
     sem_t *half_full;
     _Atomic bool asleep; // True if the next hit also posts `half_full`.
-    // The keys (HitRing_key) of the sites that are to be disabled at their next
+    // The keys (HitRing_key) of the sites that lose their hooks at their next
     // hit. The counting thread writes the keys in `dark`, and the hooks read
-    // them. If a key is overwritten by another key, its site has more hits, and
-    // the key is written again later.
+    // them. If another key overwrites a key, its site has further hits, and the
+    // key is written again later.
     _Alignas(64) _Atomic uint64_t dark[HIT_RING_DARK];
     struct Hit hits[HIT_RING_HITS];
 };
@@ -79,7 +81,7 @@ static inline uint64_t HitRing_brief(const struct HitRing *ring,
     return kind <= HIT_RESUME ? ring->enter_brief : ring->brief;
 }
 
-// Returns the key of a site and of the kind of its event. A key is never 0.
+// Returns a key for a site and the kind of its event. A key is never 0.
 static inline uint64_t HitRing_key(uint64_t who, size_t unit)
 {
     return (who ^ (uint64_t)unit << 40) * UINT64_C(0x9e3779b97f4a7c15);
@@ -113,8 +115,8 @@ static inline void HitRing_push(struct HitRing *ring, uint64_t ticks,
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
 
     ring->hits[head % HIT_RING_HITS] = (struct Hit){ticks, who, where};
-    // This cache line is on the core of the counting thread, which has read the
-    // line.
+    // The cache line of a later hit is still on the core of the counting
+    // thread, which has read it.
     __builtin_prefetch(&ring->hits[(head + HIT_RING_AHEAD) % HIT_RING_HITS], 1);
     ring->last = ticks;
     // The release pairs with the acquire in count_ring.

@@ -7,29 +7,35 @@
 #include <string.h>
 
 // Mean age in seconds of the objects from which the rates of births and deaths
-// are computed, and the rate of growth.
+// (RATE_S) and the rate of growth (GROWTH_S) are computed.
 #define RATE_S 10.0
 #define GROWTH_S 120.0
 #define SHORTEST_S 1e-3 // Seconds of the shortest window.
 #define LONGER 1.8      // Length of a longer window, divided by the mean.
-// Seconds of the first window, from which the length of the next ones follows.
+// Seconds of the first window. Its objects show how long the next windows can
+// be.
 #define FIRST_S 5e-3
-// A type grows if its growth is this number of standard deviations above 0, and
-// more if there are few windows, because they do not show rare objects well.
+// A type counts as growing if its growth is more than this number of standard
+// deviations above 0. With few windows more is needed, because they do not show
+// rare objects well.
 #define SURE 4.0
-#define SURE_FEW 60.0 // Additional standard deviations, times the windows.
-// Part of the time in windows above which windows have no gaps.
+// With n windows, about SURE_FEW / n standard deviations are added to SURE.
+#define SURE_FEW 60.0
+// If windows take a larger part of the time, they count as having no gaps.
 #define WHOLE 0.95
-// If a larger part of windows with gaps began after a long wait, no type grows.
+// If there are gaps, and a larger part of the windows began after a long wait
+// for the GIL, no type counts as growing.
 #define LATE_PART 0.05
-#define GROWTH_WINDOWS 8.0 // Least number of windows that show a growth.
+#define GROWTH_WINDOWS 8.0 // Least number of windows for a growth.
 #define CHECKS 256.0       // Least clock readings in a window.
-#define SLOW_EVENTS 20.0   // Events that take as long as one slow event.
+#define SLOW_EVENTS 20.0   // One slow event takes as long as this.
 #define LEAST_S 1e-6       // A window has at least this length.
-// Below IDLE cores, CPU time has no influence on rates; above BUSY, all.
+// Numbers of objects are divided by CPU time if the program uses more than BUSY
+// cores, by wall-clock time below IDLE cores, and by a mean of both in between.
 #define IDLE 0.2
 #define BUSY 0.6
-#define DROPPED 0.5 // A pair with fewer births is dropped if room is short.
+// If the table is nearly full, pairs with fewer births are dropped.
+#define DROPPED 0.5
 
 void Objects_init(struct Objects *objects, double hz, bool counts_deaths)
 {
@@ -50,7 +56,7 @@ static void put(uint16_t *slots, uint32_t slot, uint16_t number)
     slots[slot] = number;
 }
 
-// Returns the number of a name, or 0 if there is no room.
+// Returns the number of a type's name, or 0 if there is no room.
 static uint16_t number_of(struct Objects *objects, const char *name)
 {
     for (uint16_t i = 1; i < objects->names; i++)
@@ -75,7 +81,7 @@ static struct ObjectType *find_type(struct Objects *objects, const void *type)
 }
 
 // Returns true if a type of the name `old` can have the name `name` now. A
-// class that dies has lost its module.
+// class that is being freed has lost its module.
 static bool is_same(const char *old, const char *name)
 {
     size_t size = strlen(old), end = strlen(name);
@@ -156,7 +162,7 @@ void Objects_meet_pair(struct Objects *objects, uint32_t number,
     pair->born++;
 }
 
-// Drops entries that are stale or have no objects, and makes both hash tables
+// Drops entries that are stale or have no objects, and fills both hash tables
 // again.
 static void tidy(struct Objects *objects)
 {
@@ -167,7 +173,7 @@ static void tidy(struct Objects *objects)
     for (uint16_t i = 1; i < objects->types; i++) {
         const struct ObjectType *type = &objects->type[i];
 
-        // An entry of the newest window has the epoch of its newest event.
+        // The epoch shows whether the type had an event in the newest window.
         if (!type->type || type->epoch < objects->opened_epoch)
             continue;
         put(objects->type_slots, Objects_slot(type->type, NULL), types);
@@ -218,10 +224,11 @@ static void add_totals(struct ObjectsTotals *totals,
     totals->wall_s += window->wall_s;
 }
 
-// Returns the factor from numbers per second of windows to numbers per second
-// of all time. On a busy machine windows have more CPU time than other times,
-// because a window begins while the program runs. The CPU time of a program
-// that hardly runs is mostly Ocular's, so it has no influence.
+// Returns the factor by which a number of objects per second of windows is
+// multiplied to get their number per second of all time. On a busy machine, the
+// program gets more CPU time in windows than between them, because a window
+// begins while it runs. CPU time has no influence for a program that hardly
+// runs, because most of its CPU time is Ocular's.
 static double factor(const struct ObjectsTotals *totals)
 {
     double cores = totals->cpu_s / totals->wall_s;
@@ -231,7 +238,7 @@ static double factor(const struct ObjectsTotals *totals)
     return cores > 0 && in_windows > 0 ? pow(cores / in_windows, weight) : 1;
 }
 
-// Returns the births and deaths per second.
+// Returns the births and deaths of objects per second.
 static double events_per_s(const struct ObjectsTotals *totals)
 {
     return totals->windows > 0 && totals->wall_s > 0
@@ -252,7 +259,8 @@ void Objects_open(struct Objects *objects, const struct ObjectsTime *at,
         ends ? at->ticks + (uint64_t)(s * objects->hz) : UINT64_MAX;
     objects->events_left = events;
     objects->slow = 0;
-    // A window with few events must end exactly.
+    // If few events are expected, the clock is read at each event, so that the
+    // window ends at the right time.
     objects->check = (uint32_t)fmin(
         fmax(events_per_s(&objects->now) * s / CHECKS, 1), OBJECT_CHECK);
     objects->left = objects->check;
@@ -270,8 +278,8 @@ void Objects_end(struct Objects *objects, const struct ObjectsTime *at)
     objects->ended = *at;
 }
 
-// Adds the numbers of the types and pairs in the window to those of the names.
-// Returns the number of events.
+// Adds the window's births and deaths of each type and pair to those of the
+// type's name. Returns the number of events.
 static double gather(struct Objects *objects)
 {
     double events = 0;
@@ -298,8 +306,8 @@ static double gather(struct Objects *objects)
     return events;
 }
 
-// Adds what collections have done since the last fold. Returns the number of
-// events.
+// Adds the births and deaths in garbage collections since the last fold.
+// Returns the number of events.
 static double add_collections(struct Objects *objects)
 {
     double events = 0;
@@ -328,7 +336,8 @@ static void forget_window(struct Objects *objects)
         objects->sums[i].window_born = objects->sums[i].window_died = 0;
 }
 
-// Adds the window, which took `s` seconds, to the sums of a name.
+// Adds the window's births and deaths to the sums of a type's name. The window
+// took `s` seconds.
 static void add(struct ObjectSums *sums, double scale, double s)
 {
     double born = sums->window_born * scale, died = sums->window_died * scale;
@@ -347,7 +356,7 @@ static void add(struct ObjectSums *sums, double scale, double s)
     sums->shrank += net < 0;
 }
 
-// Makes older windows weigh less.
+// Makes older windows weigh less in all sums.
 static void decay(struct Objects *objects, double kept, double kept_long)
 {
     decay_totals(&objects->now, kept);
@@ -392,8 +401,9 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
     double s = seconds(objects, &objects->opened, &objects->ended);
     double cpu_s = cpu_seconds(&objects->opened, &objects->ended), cost_s;
 
-    // A window that was too expensive counts as if it had gone on in the same
-    // way to its planned end. Otherwise expensive times would count too little.
+    // If a window ended early because it was too expensive, its numbers are
+    // scaled up, as if it had gone on in the same way to its planned end.
+    // Otherwise times with many events would count too little.
     objects->scale = objects->events_left < 0 && s > 0 && objects->planned_s > s
                          ? objects->planned_s / s
                          : 1;
@@ -419,8 +429,8 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
 
     if (objects->folded.ticks)
         passed_s = seconds(objects, &objects->folded, at);
-    // If no window was open, nobody has counted objects for a while, not even
-    // those of collections.
+    // If no window was open, no objects were counted since the last fold, not
+    // even those of garbage collections.
     if (objects->phase != OBJECTS_CLOSED) {
         time.wall_s = passed_s;
         time.cpu_s = cpu_seconds(&objects->folded, at);
@@ -472,12 +482,13 @@ double Objects_part(const struct Objects *objects)
     return now->wall_s > 0 ? fmin(now->open_s / now->wall_s, 1) : NAN;
 }
 
-// Sets the growth per second of windows and its standard deviation. A window
-// begins when another thread gets the GIL, but ends while an object is born or
-// dies. So at its end more objects live than at its beginning. This difference
-// is the same in short and in long windows, unless a thread holds the GIL for
-// long. So the growth is the slope of the line through the windows' numbers,
-// and a window's length varies.
+// Computes how many objects a type gains per second of windows (*net), and the
+// standard deviation of this growth. A window begins when another thread gets
+// the GIL, but ends while an object is born or dies. The window therefore
+// counts too many births. This error is the same in short and in long windows,
+// unless a thread holds the GIL for long. The growth is therefore the slope of
+// a line through points: the length of each window and the number of objects
+// gained in it. Windows have different lengths for this reason.
 static void fit(const struct ObjectsTotals *totals,
                 const struct ObjectSums *sums, double *net, double *error)
 {
@@ -487,12 +498,13 @@ static void fit(const struct ObjectsTotals *totals,
     double yy = sums->net_squares - sums->net * sums->net / n;
 
     *net = xy / xx;
-    // Few objects have at least the error of their number.
+    // The error is at least the square root of the number of objects, as for
+    // objects that are born at random times.
     *error = sqrt(fmax(yy - *net * xy, fabs(sums->net) + 1) / (n - 2) / xx);
 }
 
-// Does the same if the windows have no gaps, so that each begins as the last
-// one ends.
+// Computes the same as fit if the windows have no gaps, so that each window
+// begins when the last one ends.
 static void divide(const struct ObjectsTotals *totals,
                    const struct ObjectSums *sums, double *net, double *error)
 {
@@ -521,8 +533,8 @@ static void fill_growth(const struct ObjectsTotals *totals,
     rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
     rates->net_error = hypot(rates->net_error * per_s,
                              sqrt(sums->gc_squares) / totals->wall_s);
-    // If a thread held the GIL while many objects died, windows begin just
-    // after these deaths, and miss them.
+    // If a thread held the GIL while many objects died, a window begins just
+    // after these deaths and misses them.
     if (!whole && totals->late > LATE_PART * totals->windows)
         return;
     sure = SURE + SURE_FEW / (totals->windows - 2);

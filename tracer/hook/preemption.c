@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The CPU time of CLOCK_THREAD_CPUTIME_ID is exact to the ns. CPU times of
-// getrusage(2) are not used, because they can be up to one timer tick old.
+// The CPU time of CLOCK_THREAD_CPUTIME_ID is exact to the ns. The CPU times of
+// getrusage(2) are not exact enough, because they can be up to one timer tick
+// old.
 #define _GNU_SOURCE 1 // RUSAGE_THREAD needs _GNU_SOURCE.
 #include "tracer/hook/preemption.h"
 #include "ipc/base/now.h"
@@ -8,8 +9,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-// A reading of the clocks that is older than this number of ns is replaced,
-// because interrupts and the hypervisor also take small parts of a CPU.
+// If a reading of the clocks is older than this number of ns, a new one
+// replaces it, because interrupts and the hypervisor also take small parts of a
+// CPU.
 #define OLD_NS 10000000
 
 static bool read_switches(struct ThreadTimes *times)
@@ -43,13 +45,13 @@ int64_t Preemption_between(const struct ThreadTimes *then,
 
     if (now->waits != then->waits || taken <= 0)
         return 0;
-    // All context switches except the last one can have been in earlier
-    // intervals that were too short for a check.
+    // Except the last one, all context switches may have happened in earlier
+    // intervals that were too short to be checked.
     before = (taken - 1) * PREEMPTION_BRIEF_NS;
     if (before > wall - span_ns)
         before = wall > span_ns ? wall - span_ns : 0;
     off -= before;
-    // The last context switch was also in an earlier interval.
+    // The last context switch then also happened in an earlier interval.
     if (off < PREEMPTION_BRIEF_NS)
         return 0;
     return off < span_ns ? off : span_ns;
@@ -64,9 +66,9 @@ static int64_t suspended_ns(void)
     return (int64_t)(Now_ns(CLOCK_BOOTTIME) - Now_ns(CLOCK_MONOTONIC));
 }
 
-// Returns the ns of an interval for which the machine was suspended. Each
-// interval that is long enough to contain a suspension is checked. A suspension
-// since the last check was therefore in this interval.
+// Returns the ns of an interval for which the machine was suspended. Ocular
+// checks each interval that is long enough to contain a suspension. If there
+// was a suspension since the last check, it was therefore in this interval.
 static int64_t take_suspension(struct Preemption *preemption, int64_t span_ns)
 {
     int64_t before = preemption->suspended_ns;
@@ -105,8 +107,8 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
     bool was_known = preemption->known;
 
     preemption->known = read_switches(&now);
-    // The thread's clock is the dearest part of a reading. It is read only if
-    // the kernel has switched to another thread.
+    // It takes longest to read the thread's CPU clock. This clock is read only
+    // if the kernel has switched to another thread.
     if (was_known && preemption->known && now.waits == then->waits &&
         now.taken == then->taken && begin_ns - then->wall_ns < OLD_NS) {
         note_wait(preemption, false);

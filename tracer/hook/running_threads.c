@@ -109,7 +109,7 @@ static void add_records(struct Found *found, struct ThreadTraces *traces,
             continue;
         thread = add(found, trace->tid, trace);
         // If two records have the same thread id, the thread of the older
-        // record has ended without notice.
+        // record has ended, but Ocular has not seen it end.
         if (!thread)
             continue;
         thread->state = ThreadTrace_state(trace);
@@ -135,9 +135,8 @@ static void add_named(struct Found *found, const struct StateListed *state,
 
 // Assigns a thread state that no hook has seen to the thread whose id is in the
 // state. In a child that C code has forked, the thread states contain ids of
-// threads of the parent. In a child that C code has forked only one thread
-// exists, the main thread. The oldest thread state is most likely the state of
-// the main thread.
+// the parent's threads, and only the main thread exists. The oldest thread
+// state is most likely the state of the main thread.
 static void match_names(struct Found *found, const struct StateListed *states,
                         size_t count, bool has_run)
 {

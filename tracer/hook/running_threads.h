@@ -10,10 +10,10 @@
 
 #include "tracer/hook/thread_traces.h"
 
-// One of the thread states of the interpreter.
+// One of the interpreter's thread states.
 struct StateListed {
     uintptr_t address;
-    // The id of the thread state. A newer state has a larger id.
+    // The id of the thread state. Newer thread states have larger ids.
     uint64_t id;
     // The kernel's id of the thread that made the thread state.
     pid_t tid;
@@ -21,8 +21,8 @@ struct StateListed {
     bool has_run;    // True if Python code has run in this thread state.
     // True if one of Ocular's own threads made this thread state.
     bool ours;
-    // The record of the thread that last ran the thread state, as a result of
-    // RunningThreads_find.
+    // RunningThreads_find stores here the record of the thread that last ran
+    // the thread state.
     struct ThreadTrace *trace;
 };
 
@@ -37,7 +37,7 @@ struct RunningThread {
 };
 
 // Lists each thread once, except Ocular's own threads. Threads that have a
-// record come first. `states` are the interpreter's thread states, newest
+// record come first. `states` contains the interpreter's thread states, newest
 // first. Stores in each thread record the thread state that the thread runs, or
 // 0 if this state no longer exists. The caller frees *threads with Heap_free().
 // Returns the number of threads, or -ENOMEM.

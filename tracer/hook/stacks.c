@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps parked shadow stacks in a hash table, and also in a list in the order
-// of parking.
+// A parked shadow stack belongs to a greenlet that does not run. Parked stacks
+// are in a hash table, and also in a list in the order of parking.
 #include "tracer/hook/stacks.h"
 #include "ipc/base/heap.h"
 #include "tracer/hook/frame.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Keeps the shadow stacks that a thread has parked. Each greenlet has its own
-// interpreter stack, and a thread switches between its greenlets. Each
-// interpreter stack has its own shadow stack. A hash table finds a parked
-// shadow stack by the root of the interpreter stack. The number of parked
-// stacks of a thread is limited to STACKS_MOST. At the limit, the stack that
-// was parked first is dropped. The counting lock guards struct Stacks.
+// Keeps the shadow stacks that a thread has parked (stored, because their
+// greenlets do not run). Each greenlet has its own interpreter stack, and a
+// thread switches between its greenlets. Each interpreter stack has its own
+// shadow stack. A hash table finds a parked shadow stack by the root of the
+// interpreter stack. The number of parked stacks of a thread is limited to
+// STACKS_MOST. At the limit, the stack that was parked first is dropped. The
+// counting lock guards struct Stacks.
 #pragma once
 
 #include <stddef.h>
@@ -20,7 +21,7 @@ struct Stack {
     struct Frame *top;
     struct Frame *bottom;
     struct Frame *limit;
-    // The root of the interpreter's stack, or 0 before there is a root.
+    // Root of the interpreter's stack, or 0 as long as that stack has no root.
     uintptr_t root;
 
     // Only the hash table of struct Stacks uses the fields from `next` on.
@@ -40,8 +41,7 @@ struct Stacks {
 // the stack.
 int Stacks_park(struct Stacks *stacks, struct Stack *stack);
 // Takes the parked stack with the root `root` out of the hash table, and
-// returns it, or NULL if there is none. The caller then owns the returned
-// stack.
+// returns it, or NULL if there is none. The caller owns this stack.
 struct Stack *Stacks_take(struct Stacks *stacks, uintptr_t root);
 // Frees all parked stacks and the hash table.
 void Stacks_clear(struct Stacks *stacks);

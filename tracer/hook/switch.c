@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Parks the shadow stack of a thread and makes another shadow stack current.
+// If a thread switches to another greenlet, its shadow stack is parked
+// (stored), and the other greenlet's shadow stack becomes current.
 //
-// CPython has no event for the end of a greenlet. At the end of a greenlet the
+// CPython has no event for the end of a greenlet. When a greenlet ends, the
 // root of its stack is freed, and soon another greenlet can get the same root.
 // A parked stack can therefore belong to a greenlet that has ended. Before a
 // parked stack becomes current, its frames are compared with the interpreter's
@@ -39,7 +40,8 @@ static void drop_stale(struct ThreadTrace *trace, struct RealStack *real)
         Counter_add(&trace->unwound, 1);
         lose(trace->top);
     }
-    // The self time of this frame is unknown, as in ThreadTrace_pop_unseen.
+    // The self time of this frame's call is unknown, as in
+    // ThreadTrace_pop_unseen.
     trace->top->epoch = trace->top->line_epoch = EPOCH_NONE;
 }
 
@@ -55,7 +57,7 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
     Stack_free(stack);
 }
 
-// Parks the current stack of the record.
+// Parks the thread's current shadow stack.
 static void park(struct ThreadTrace *trace, uint64_t ticks)
 {
     struct Stack *stack = trace->stack;
@@ -63,7 +65,8 @@ static void park(struct ThreadTrace *trace, uint64_t ticks)
     stack->top = trace->top;
     stack->bottom = trace->bottom;
     stack->limit = trace->limit;
-    if (stack->top == stack->bottom) { // An empty stack needs no parking.
+    // There is no need to park an empty stack.
+    if (stack->top == stack->bottom) {
         if (!trace->spare)
             trace->spare = stack;
         else
@@ -103,7 +106,7 @@ static struct Stack *empty_stack(struct ThreadTrace *trace)
 }
 
 // Searches for a stack that was parked without a root, because the
-// interpreter's stack of its greenlet can have a root now. Returns the parked
+// interpreter's stack of that greenlet may have a root now. Returns the parked
 // stack if its top frame is on the stack `real`, otherwise NULL.
 static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
 {
@@ -116,7 +119,8 @@ static struct Stack *rootless(struct ThreadTrace *trace, struct RealStack *real)
     return NULL;
 }
 
-// Returns true if the record's current stack can also be used for the new root.
+// Returns true if the thread's current shadow stack can also be used for the
+// new root.
 static bool serves(const struct ThreadTrace *trace, struct RealStack *real)
 {
     return trace->top == trace->bottom ||
@@ -150,7 +154,7 @@ void ThreadTrace_switch(struct ThreadTrace *trace, struct RealStack *real,
         trace->stack->root = real->root;
         return;
     }
-    // The time since the last event belongs to the old stack.
+    // The time since the last event is added to the old stack's top frame.
     ThreadTrace_end_span(trace, ticks);
     // The instruction that switches the stack is not timed.
     ThreadTrace_lose_step(trace);

@@ -48,7 +48,7 @@ void ThreadTrace_free(struct ThreadTrace *trace)
     if (!trace)
         return;
     Ring_free(trace->ring);
-    // The stack could have grown since it was allocated.
+    // `bottom` has changed if the stack has grown.
     trace->stack->bottom = trace->bottom;
     Stack_free(trace->stack);
     Stack_free(trace->spare);
@@ -80,8 +80,8 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
 void ThreadTrace_end(struct ThreadTrace *trace)
 {
     trace->cpu_end_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
-    // The release pairs with the acquire in ThreadTrace_has_ended. No hook of
-    // the thread runs after this store.
+    // The release pairs with the acquire in ThreadTrace_has_ended. After this
+    // store no hook of the thread runs.
     atomic_store_explicit(&trace->ended, true, memory_order_release);
 }
 
@@ -185,9 +185,8 @@ void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks)
         LineHits_lose(Code_lines(code), trace->top->self - trace->top->line);
     ThreadTrace_emit(trace, ticks, EVENT_UNWOUND, trace->top);
     ThreadTrace_pop(trace);
-    // A part of the time since the last event belonged to the caller, but was
-    // added to this frame. The self time of the caller is therefore no longer
-    // known.
+    // A part of the time since the last event was the caller's, but was added
+    // to this frame. The self time of the caller is therefore no longer known.
     trace->top->epoch = trace->top->line_epoch = EPOCH_NONE;
 }
 
@@ -238,9 +237,9 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
     return (int64_t)((double)ns * cycles_a_ns);
 }
 
-// Writes a wait of the thread into the timeline's ring. The wait began after
-// the last event, and comes in the ring before the event that ended the wait.
-// Waits of a thread that has no open call are not shown.
+// Writes a wait of the thread into the ring of timeline events. The wait began
+// after the last event, and comes in the ring before the event that ended the
+// wait. Waits of a thread that has no open call are not shown.
 static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 {
     if (trace->ring && trace->top != trace->bottom &&
@@ -248,10 +247,10 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
         Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
 }
 
-// Checks the interval between two events of the thread for other threads or
-// programs that have run. Time in which another thread of the process ran is
-// added to `waited`. Time in which another program ran is not added to any
-// count. Returns the ticks of the interval that are self time.
+// Checks whether other threads or programs ran between two events of the
+// thread. If another thread of the process ran, that time is added to `waited`.
+// If another program ran, that time is added to no count. Returns the ticks of
+// the interval that count as self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
@@ -299,8 +298,8 @@ struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks)
 {
-    // A garbage collection whose end was not seen has the same depth as its
-    // caller.
+    // If no hook saw the end of a garbage collection, its frame is still there
+    // and has the same depth as its caller.
     while (trace->top->depth > depth ||
            (trace->top->depth == depth && trace->top->code != code))
         ThreadTrace_pop_unseen(trace, ticks);
@@ -313,8 +312,8 @@ void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
     const struct Frame *frame = trace->top;
 
     code->hot.last_caller = frame->id;
-    // If a call of a dark function is between the two frames, the function of
-    // the top frame is not the caller.
+    // If a function without hooks was called between the two frames, the
+    // function of the top frame is not the caller.
     if (!frame->code || frame->depth + 1 != depth)
         return;
     Registry_link(trace->registry, frame->code, code);
@@ -340,14 +339,15 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     if (code->hot.dark)
         return false;
     code->hot.closed = false;
-    // The newest entry does not belong to the window of C functions.
+    // The window in which C functions are counted does not include this call.
     CCalls_close(code, Counter_get(&code->hot.entries) - 1, ticks);
     if (code->spans.ended)
-        // The hooks stayed from the end of the slice until this hit.
+        // Hooks have stayed installed from the end of the slice until this hit.
         Spans_begin_dark(code, ticks);
     else
         Spans_drop(code, ticks);
-    // A reader that sees `dark` also finds the beginning of the dark time.
+    // A reader that sees `dark` also sees when the time without hooks (dark
+    // time) began.
     code->hot.dark = true;
     Code_refresh(code);
     if (code->spans.ended)

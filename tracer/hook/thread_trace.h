@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MIT
-// struct ThreadTrace is the record of one traced thread, with its net clock,
-// its shadow stack and its ring. thread_trace_call.h handles the beginning and
-// the end of a call. thread_trace_block.h handles the end of a block and of an
-// instruction. thread_trace.h declares the common functions and handles the
-// rare events. Only the holder of the counting lock (counting.h) calls the
-// functions of thread_trace.h. The functions of thread_trace.h can be called
-// long after an event, so the caller passes the time of the event.
+// struct ThreadTrace is the record of one traced thread. It has the thread's
+// net clock, its shadow stack and its ring of timeline events.
+// thread_trace_call.h handles the beginning and the end of a call.
+// thread_trace_block.h handles the end of a block and of an instruction.
+// thread_trace.h declares the common functions and handles the rare events.
+// Only the holder of the counting lock (counting.h) calls the functions of
+// thread_trace.h. Hits are counted some time after their events, so the caller
+// passes the time of the event.
 //
-// The net clock of a thread does not contain the cost of hooks. Every hook adds
-// its own calibrated cost to `overhead`. The net time is the time stamp counter
-// minus `overhead`. The difference between two net times therefore does not
-// contain the cost of the hooks that ran between them.
+// The net clock of a thread does not contain the cost of hooks. Each hook's
+// calibrated cost is added to `overhead`. The net time is the time stamp
+// counter minus `overhead`. The difference between two net times therefore does
+// not contain the cost of the hooks that ran between them.
 //
-// Depth stamps close frames that have ended without an event. The depth stamp
-// of a frame is the interpreter's recursion depth. An event at depth d closes
-// every frame that must have ended before the event. A frame can end without an
-// event, for example if its leave site is dark, or if tracing began in the
-// middle of the call. The next event of the thread then closes this frame.
+// If a frame has ended without an event, its depth stamp shows this. The depth
+// stamp of a frame is the interpreter's recursion depth. At an event at depth
+// d, every frame is closed that must have ended before the event. A frame can
+// end without an event, for example if its return has no hook, or if tracing
+// began in the middle of the call. The thread's next event then closes the
+// frame.
 #pragma once
 
 #include "tracer/code/code.h"
@@ -39,11 +41,11 @@
 
 struct Track;
 
-// A loop that has jumped back at least once. The fields of struct Loop describe
-// the present iteration of the loop. `number` and `enter` identify the frame in
-// which the loop runs.
+// A loop that has jumped back at least once. The other fields describe the
+// present iteration of the loop. `number` and `enter` identify the frame that
+// runs the loop.
 struct Loop {
-    int64_t enter; // Frame.enter of the frame.
+    int64_t enter; // Frame.enter of the loop's frame.
     int64_t start; // Net clock at the beginning of the iteration.
     uint32_t number;
     uint32_t instructions;
@@ -70,11 +72,12 @@ struct ThreadTrace {
     // Bytes of memory of all shadow stacks of the thread.
     _Atomic size_t stack_bytes;
     struct Registry *registry;
-    // EVENT_RESUME if the next event continues a call, otherwise EVENT_ENTER.
+    // EVENT_RESUME if the next event continues a suspended call, otherwise
+    // EVENT_ENTER.
     uint8_t begins;
     // Hash of the frame (Hit_frame) of the call that the next event ends.
     uint32_t leaves;
-    uint32_t newest_c; // Id of the newest stand-in that got a frame, or 0.
+    uint32_t newest_c; // Id of the newest C function that has a frame, or 0.
     uint16_t loop_count;
     struct Loop loops[THREAD_TRACE_LOOPS];
     // Number of running calls on all stacks of the thread, indexed by the
@@ -83,16 +86,16 @@ struct ThreadTrace {
 
     // The fields from `stolen` on are not used at each hit.
 
-    // The ticks of `overhead` in which other programs had the CPU. The ticks in
-    // `stolen` are neither the program's time nor Ocular's cost.
+    // The ticks of `overhead` in which other programs had the CPU. These ticks
+    // count neither as the program's time nor as Ocular's cost.
     counter_t stolen;
-    // Number of ticks before the next event in which other programs had the
-    // CPU.
+    // Number of ticks before the next event in which other programs had the CPU
+    // (HIT_TAKEN).
     int64_t taken;
     // Only the record's own thread uses `preemption`, while it holds the GIL.
     struct Preemption preemption;
-    // The shadow stack to which `top`, `limit` and `bottom` belong. When the
-    // stack is parked, these three pointers are stored in the stack.
+    // The current shadow stack, to which `top`, `limit` and `bottom` belong.
+    // When the stack is parked, these three pointers are stored in the stack.
     struct Stack *stack;
     struct Stack *spare;  // An empty stack for the next greenlet, or NULL.
     struct Stacks parked; // Shadow stacks of the greenlets that do not run now.
@@ -111,19 +114,20 @@ struct ThreadTrace {
     uintptr_t ident;      // pthread_t of the thread.
     pid_t tid;
     char name[64]; // Name of the thread, guarded by ThreadTraces.mutex.
-    // Number of times that the program will still be asked for the thread's
-    // name. Only the record's own thread uses `name_asks`.
+    // Ocular will still ask the program for the thread's name this number of
+    // times. Only the record's own thread uses `name_asks`.
     unsigned name_asks;
-    // The track of the thread in the timeline, or NULL if there is no track
-    // yet. Only the collector's thread uses `track`, `counted_ns` and
+    // The track (row) of the thread in the timeline, or NULL if there is no
+    // track yet. Only the collector's thread uses `track`, `counted_ns` and
     // `counted_busy`.
     struct Track *track;
-    // ns of CPU time at the timeline's last counter for this thread.
+    // The thread's CPU time in ns at the timeline's last counter for this
+    // thread.
     uint64_t counted_ns;
     // True if the thread used CPU time before the timeline's last counter.
     bool counted_busy;
-    // CPU clock in ns from which on the record counts CPU time, guarded by
-    // ThreadTraces.mutex.
+    // The thread's CPU clock in ns when the record began to count CPU time,
+    // guarded by ThreadTraces.mutex.
     uint64_t cpu_start_ns;
     uint64_t cpu_end_ns; // CPU clock in ns at the end of the thread.
     // True if the thread has ended, so that the collector's thread may free the
@@ -146,8 +150,8 @@ static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
 // Forgets all open frames and sets the counts of the record to 0, at the time
 // `ticks`.
 void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);
-// Marks the record as the record of an ended thread. The record's own thread
-// calls ThreadTrace_end, and runs no hook afterwards.
+// Marks the record as one whose thread has ended. The record's own thread calls
+// ThreadTrace_end, and runs no hook afterwards.
 void ThreadTrace_end(struct ThreadTrace *trace);
 // Returns the ns of the thread's CPU time since ThreadTrace_restart_cpu, or 0
 // if this CPU time is unknown.
@@ -171,7 +175,7 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_id = id;
     trace->state_ticks = ticks;
 }
-// Returns the ticks of an interval in which other programs had the CPU. The
+// Returns for how many ticks of an interval other programs had the CPU. The
 // interval is `span` ticks long and must end now. The record's own thread calls
 // ThreadTrace_ask, because the system calls are about the calling thread.
 int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
@@ -179,35 +183,35 @@ int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
 // in the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
 
-// Counts those calls in flight on this thread whose beginning was seen and
-// which were never suspended (Latency_see).
+// Counts the calls that now run on this thread, if hooks saw their beginning
+// and they were never suspended (Latency_see).
 void ThreadTrace_look(const struct ThreadTrace *trace);
 
-// Adds the time since the last event to the frame on top. Returns the net time
-// at `ticks`.
+// Adds the time since the last event to the top frame. Returns the net time at
+// `ticks`.
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks);
 // Calls ThreadTrace_end_span, and adds the cost of a hook of the kind `kind`
 // (enum HookKind) to the overhead.
 int64_t ThreadTrace_advance(struct ThreadTrace *trace, uint64_t ticks,
                             unsigned kind);
-// Returns the frame of an event at `depth` in `code`, or NULL if no hook saw
-// the beginning of this frame. Closes all inner frames, which must have ended
-// without an event.
+// Returns the frame in which an event at `depth` in `code` happened, or NULL if
+// no hook saw the beginning of this frame. Closes all inner frames, which must
+// have ended without an event.
 struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks);
-// Doubles the size of the stack. Returns false if memory is out or the stack
-// has its largest size. If ThreadTrace_grow returns false, the caller pushes no
-// frame.
+// Doubles the size of the shadow stack. Returns false if memory is out or the
+// stack has its largest size. The caller then pushes no frame.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which ended before `ticks` without an event.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
-// Closes the top frame if it is one of a C function whose end no hook may have
-// seen. CPython reports no end of a call in C if the hook of its instruction
-// was removed meanwhile, which happens if the window of the caller has ended.
-// The caller of ThreadTrace_end_lost_c holds the counting lock.
+// Closes the top frame if it is that of a C function whose end hooks may have
+// missed. CPython does not report the end of a C function if the hook of the
+// call instruction was removed during the call. The hook is removed when the
+// caller's window of counting has ended. The caller of ThreadTrace_end_lost_c
+// holds the counting lock.
 void ThreadTrace_end_lost_c(struct ThreadTrace *trace, uint64_t ticks);
-// Returns true if the top frame may be one of a C function.
+// Returns true if the top frame may be that of a C function.
 static inline bool ThreadTrace_may_be_in_c(const struct ThreadTrace *trace)
 {
     const struct Frame *top = trace->top;
@@ -217,30 +221,29 @@ static inline bool ThreadTrace_may_be_in_c(const struct ThreadTrace *trace)
 }
 // Prepares the shadow stack for a call that begins at `depth`. Closes the
 // frames at this depth or deeper, which must have ended without an event. The
-// top frame should then be the frame of the caller. If the function of the top
-// frame is not `caller` (Hit_caller, or 0 if unknown), this frame has ended,
-// too, and is closed.
+// frame on top should then be the caller's. If it is not the frame of `caller`
+// (Hit_caller, or 0 if unknown), it has ended, too, and is closed.
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
 // Records a call of `code` at `depth` as a call edge from the function of the
-// top frame to `code`. If `code` is dark, adds 1 to the caller's number of dark
-// callees.
+// top frame to `code`. If `code` has no hooks (is dark), adds 1 to the caller's
+// number of dark callees.
 void ThreadTrace_note_caller(struct ThreadTrace *trace, struct Code *code,
                              uint32_t depth);
-// ThreadTrace_renew is called if a site of the code has used up its hits.
-// Returns true if the site gets more hits (Code_renew).
+// ThreadTrace_renew is called if a hook of the code has used up its hits.
+// Returns true if the hook gets more hits (Code_renew).
 bool ThreadTrace_renew(const struct ThreadTrace *trace, struct Code *code,
                        uint64_t ticks);
-// Makes the code dark if its threshold is reached. Returns true if the caller
-// must still push the frame of this call.
+// Removes the code's hooks, because its threshold is reached or its slice has
+// ended. Returns false if the code had no hooks already.
 bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
                         uint64_t ticks);
 // In precise mode, discards the time of the instruction that the top frame
 // runs.
 void ThreadTrace_lose_step(struct ThreadTrace *trace);
-// Pushes the frame of a call whose beginning was not seen, because tracing
-// started in the middle of the call. Returns NULL if the code is dark or memory
-// is out.
+// Pushes the frame of a call whose beginning no hook saw, because tracing
+// started in the middle of the call. Returns NULL if the code has no hooks (is
+// dark) or memory is out.
 struct Frame *ThreadTrace_attach(struct ThreadTrace *trace, struct Code *code,
                                  uint32_t depth, int64_t now, uint64_t ticks);
 
@@ -259,7 +262,7 @@ static inline void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
 }
 
-// Pushes a frame that the caller fills. The stack must have room.
+// Pushes a frame, whose fields the caller must set. The stack must have room.
 static inline struct Frame *ThreadTrace_push(struct ThreadTrace *trace,
                                              const struct Code *code)
 {

@@ -9,16 +9,15 @@ static uint16_t block_length(const struct Frame *frame, const struct Code *code,
     uint16_t length =
         (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
-    // No event reports that a FOR_ITER has ended its loop. If a FOR_ITER has
-    // ended its loop, the body of the loop lies between `start` and the site,
-    // but did not run.
+    // No event reports that a FOR_ITER has ended its loop. The body of this
+    // loop then lies between `start` and the site, but did not run.
     return length < site->reach ? length : site->reach;
 }
 
 // Removes loops that have ended, and loops of frames that have ended. Two
-// frames in the same position of the stack can begin at the same net time. The
-// number of instructions shows which of the two frames is the later one,
-// because this number only grows while a frame runs.
+// frames at the same position of the stack can begin at the same net time. The
+// number of instructions tells them apart, because it only grows while a frame
+// runs.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {
@@ -52,15 +51,15 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     uint32_t instructions = frame->instructions + length;
     struct Loop *loop;
 
-    if (head > from) // The jump is a forward jump.
+    if (head > from) // A jump forward ends no iteration.
         return;
     end_loops(trace, frame, instructions, head);
     loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
     if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
         loop->head != head) {
         // No event reports the beginning of the first iteration of a loop. Only
-        // the last block of the first iteration is known, and this block can
-        // have begun before the loop.
+        // its last block is known, and this block can have begun before the
+        // loop.
         uint16_t body = (uint16_t)(from - head + 1);
 
         if (trace->loop_count == THREAD_TRACE_LOOPS)
@@ -119,7 +118,8 @@ static void record_step(struct ThreadTrace *trace, const struct Frame *frame,
     if (!(instruction->flags & INSTRUCTION_LOOP))
         return;
     loop = find_loop(trace, frame, instruction->next);
-    // The first instruction of the loop is dark, or ran before the trace began.
+    // The first instruction of the loop has no hook, or ran before the trace
+    // began.
     if (!loop)
         return;
     Ring_push(trace->ring, ticks, EVENT_LOOP,
@@ -174,7 +174,7 @@ bool ThreadTrace_jump(struct ThreadTrace *trace, struct Code *code,
     if (!frame) {
         frame = ThreadTrace_attach(trace, code, depth, now, ticks);
     } else {
-        // A branch never jumps back, so a branch never ends an iteration.
+        // A branch never ends an iteration, because it never jumps back.
         if (site->kind == SITE_JUMP && trace->ring)
             push_loop(trace, frame, site, to, now, ticks);
         ThreadTrace_end_block(frame, code, site);
@@ -231,9 +231,8 @@ static bool is_dark(const struct Code *code, uint16_t number)
 }
 
 // Returns true if only the instruction `from` ran since the last event of the
-// frame. Returns true only if `to` can follow `from`, and if the other
-// instruction that can follow `from` has a hook, because that hook was not
-// called.
+// frame. For this, `to` must be able to follow `from`. The other instruction
+// that can follow must have a hook, which was not called.
 static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 {
     const struct Instruction *at = &code->layout.instructions[from];

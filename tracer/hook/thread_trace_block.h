@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Handles the beginning of a line, and the end of a basic block, of an
-// iteration of a loop or, in precise mode, of an instruction. The cycles are
-// added to the site or the instruction of the end. The caller of the functions
-// of thread_trace_block.h holds the counting lock. `ticks` is the value of the
-// time stamp counter that the hook has read.
+// Handles the beginning of a line, and the end of a block: a basic block, an
+// iteration of a loop or, in precise mode, an instruction. The block's cycles
+// are added to the site or the instruction at which it ends. The caller of the
+// functions of thread_trace_block.h holds the counting lock. `ticks` is the
+// value of the time stamp counter that the hook has read.
 #pragma once
 
 #include "tracer/hook/hit.h"
 #include "tracer/hook/thread_trace.h"
 
-// Adds the function's own time since the newest hit of a line in this frame, or
-// since the beginning of the call. Returns false if this time is not known.
+// Adds the time since the newest hit of a line in this frame, or since the
+// beginning of the call, to the time of the function's lines. Returns false if
+// this time is not known.
 bool ThreadTrace_end_line(struct Frame *frame, struct LineHits *lines);
 // Ends a block at the site `site`.
 void ThreadTrace_end_block(struct Frame *frame, const struct Code *code,

@@ -13,7 +13,8 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     struct Frame *frame;
     bool disable = false, untimed = code->hot.untimed;
 
-    // Hits of a dark function do not set last_seen.
+    // Hits of a function without hooks (a dark function) do not set
+    // `last_seen`.
     if (!code->hot.dark)
         Counter_set(&code->hot.last_seen, ticks);
     else
@@ -27,7 +28,7 @@ bool ThreadTrace_enter(struct ThreadTrace *trace, struct Code *code,
     code->hot.untimed = false;
     if (entries >= code->hot.stop_at) {
         if (ThreadTrace_renew(trace, code, ticks)) {
-            // Giving the sites more hits takes time during this call.
+            // It takes time during this call to give the hooks more hits.
             untimed = true;
         } else if (ThreadTrace_darken(trace, code, ticks)) {
             disable = true;
@@ -71,7 +72,7 @@ static void record_first(struct Code *code, uint64_t self)
         Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
     Counter_add(&code->cold.grown_bytes, sizeof *histogram);
-    // The release pairs with the acquire of the thread that builds a snapshot.
+    // The release pairs with the acquire in the thread that builds a snapshot.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);
     Code_refresh(code);
@@ -85,7 +86,7 @@ static bool is_clean(const struct Frame *frame, const struct Code *code)
            !code->cold.between;
 }
 
-// Adds the self time of a call whose end was seen by a hook.
+// Adds the self time of a call. A hook saw the end of the call.
 static void record_self(const struct Frame *frame, struct Code *code)
 {
     uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
@@ -104,10 +105,10 @@ static void record_self(const struct Frame *frame, struct Code *code)
         record_first(code, self);
 }
 
-// Returns true if a frame below, on the same stack, is a frame of the same
+// Returns true if an outer frame on the same stack belongs to the same
 // function. is_open_below is called only if the number of running calls in
-// `active` is above 1. The number is above 1 in a recursion, if two ids share
-// an element of `active`, or if a call of the function is on a parked stack.
+// `active` is above 1. It is above 1 in a recursion, if two ids share an
+// element of `active`, or if a call of the function is on a parked stack.
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {
@@ -117,8 +118,8 @@ static bool is_open_below(const struct ThreadTrace *trace,
     return false;
 }
 
-// Counts a call that has ended. The total time of the call is added only if no
-// outer frame on the same stack is a frame of the same function.
+// Counts a call that has ended. The total time of the call is added only if the
+// function has no outer frame on the same stack.
 static void record(const struct ThreadTrace *trace, const struct Frame *frame,
                    struct Code *code, int64_t now)
 {

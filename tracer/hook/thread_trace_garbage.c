@@ -3,16 +3,17 @@
 #include "tracer/code/c_calls.h"
 #include "tracer/hook/thread_trace_call.h"
 
-// C code that begins or ends.
+// A call of C code: a C function or a garbage collection.
 struct CodeInC {
     struct Code *code; // The stand-in.
     size_t caller;     // Hit_caller of the calling function, or 0.
-    uintptr_t address; // Of the calling function, or 0 if unknown.
+    uintptr_t address; // Address of the calling code, or 0 if unknown.
     uint32_t depth;    // Depth of the calling function.
     uint64_t ticks;
 };
 
-// Returns the stand-in's site of a kind. A stand-in has one site of each kind.
+// Returns the site of the given kind in a stand-in, the struct Code of C code.
+// A stand-in has one site of each kind.
 static struct Site *site_of(const struct Code *code, enum SiteKind kind)
 {
     uint32_t i = 0;
@@ -22,7 +23,7 @@ static struct Site *site_of(const struct Code *code, enum SiteKind kind)
     return i < code->layout.site_count ? &code->layout.sites[i] : NULL;
 }
 
-// Returns true if the top frame is one of C code that must have ended if
+// Returns true if the top frame belongs to C code that must have ended if
 // `call` begins. A garbage collection may begin in a C function.
 static bool has_ended(const struct ThreadTrace *trace,
                       const struct CodeInC *call)
@@ -41,19 +42,19 @@ static void begin(struct ThreadTrace *trace, const struct CodeInC *call)
     uintptr_t caller = call->address;
 
     ThreadTrace_settle(trace, call->depth + 1, 0, call->ticks);
-    // The end of an earlier call was not seen.
+    // Closes earlier calls of C code whose end no hook saw.
     while (has_ended(trace, call))
         ThreadTrace_pop_unseen(trace, call->ticks);
     ThreadTrace_settle(trace, call->depth + 1, call->caller, call->ticks);
-    // If the function that a garbage collection interrupts has no frame, only
-    // the bits of Hit_caller are known of it.
+    // If a garbage collection interrupts a function without a frame, only the
+    // bits of Hit_caller are known of that function.
     if (!caller)
         caller = trace->top->depth == call->depth
                      ? trace->top->address
                      : (uintptr_t)call->caller << 4;
-    // The function gets no link to C code. With this link, the function would
-    // count as one that calls other functions, and would not be timed between
-    // slices.
+    // The caller gets no link to the C code as a callee. With such a link it
+    // would count as a function that calls others, and would not be timed
+    // between slices.
     code->hot.last_caller = trace->top->id;
     trace->begins = EVENT_ENTER;
     ThreadTrace_enter(trace, code, call->depth + 1,
@@ -61,8 +62,8 @@ static void begin(struct ThreadTrace *trace, const struct CodeInC *call)
                       call->ticks);
     if (trace->top->code != code) // Memory is out.
         return;
-    // A Python function that C code calls is at `depth` + 1, and the
-    // interpreter gives the function below the C code as its caller.
+    // If C code calls a Python function, this is at `depth` + 1, and the
+    // interpreter names the function below the C code as its caller.
     trace->top->depth = call->depth;
     trace->top->address = caller;
     trace->newest_c = code->hot.id;
@@ -74,7 +75,7 @@ static void end(struct ThreadTrace *trace, const struct CodeInC *call)
     int64_t long_span = contention->long_span;
 
     ThreadTrace_settle(trace, call->depth + 1, 0, call->ticks);
-    // The beginning has no frame.
+    // The beginning of the C code has pushed no frame.
     if (trace->top->code != call->code)
         return;
     // A long garbage collection is the garbage collector's own time, because
@@ -108,8 +109,8 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
     if (CCalls_count(caller, (uint32_t)Hit_unit(hit), call.code->hot.id,
                      call.code->hot.calls_exact, hit->ticks))
         begin(trace, &call);
-    // The hooks of C functions are left out of the caller's cycles, but their
-    // cost is not known exactly. So a call with such hooks is not timed.
+    // The time of these hooks is not part of the caller's cycles, but is not
+    // known exactly. The caller's call is therefore not timed.
     frame = trace->top - (trace->top->code == call.code);
     if (!call.code->hot.calls_exact && frame->code == caller)
         frame->epoch = EPOCH_NONE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keeps the list of thread records. Traced threads add records, and the
-// collector's thread visits the records.
+// collector's thread goes through the records.
 #include "tracer/hook/thread_traces.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/registry.h"
@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #define NAME_ASKS 512
-// Number of records at the front of the list that are checked for reuse.
+// This number of records at the front of the list is checked for an ended
+// thread, whose record can be used again.
 #define NEAR 16
 
 void ThreadTraces_init(struct ThreadTraces *traces)
@@ -97,10 +98,10 @@ static void end_trace(struct ThreadTraces *traces, struct ThreadTrace **link)
     ThreadTrace_free(unlink_ended(traces, link));
 }
 
-// Takes the record of an ended thread out of the list. Returns NULL if none of
-// the first NEAR records is the record of an ended thread, or if a visitor is
-// active. A record with a ring is not taken, because the events in the ring
-// must still be read.
+// Takes the record of an ended thread out of the list, to use it again. Returns
+// NULL if none of the first NEAR records belongs to an ended thread, or if
+// another thread goes through the list. A record with a ring is not taken,
+// because the ring can have events that must be read.
 static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
 {
     struct ThreadTrace **link, *trace = NULL;
@@ -120,9 +121,9 @@ static struct ThreadTrace *take_ended(struct ThreadTraces *traces)
     return trace;
 }
 
-// Returns a record that is reused or new. Reusing records is faster for
-// programs that start a thread for each request, because the kernel provides
-// new memory page by page.
+// Returns a record of an ended thread or a new one. Reusing records is faster
+// for programs that start a thread for each request, because the kernel
+// provides new memory page by page.
 static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
                                         struct Registry *registry,
                                         struct Contention *contention)
@@ -132,7 +133,7 @@ static struct ThreadTrace *take_or_make(struct ThreadTraces *traces,
     if (!trace)
         return ThreadTrace_new(registry, contention, traces->cost);
     if (contention->last_trace == trace)
-        // `last_trace` was the record of another thread.
+        // `last_trace` points to this record, but meant the ended thread.
         contention->last_trace = NULL;
     trace->track = NULL;
     trace->counted_busy = false;
@@ -152,14 +153,14 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
         return NULL;
     ThreadTrace_reset(trace, ticks);
     if (timeline)
-        // A thread without a ring is missing from the timeline, but is counted.
+        // Without a ring, the thread is counted but not shown in the timeline.
         trace->ring = new_ring(traces, trace);
     trace->tid = gettid();
     trace->ident = (uintptr_t)pthread_self();
     ThreadTrace_set_state(trace, 0, 0, 0);
     prctl(PR_GET_NAME, name);
-    // threading gives the main thread this name, but the program may import
-    // threading later, or not at all.
+    // The module threading gives the main thread this name, but the program may
+    // import it later, or not at all.
     snprintf(trace->name, sizeof trace->name, "%s",
              trace->tid == getpid() ? "MainThread" : name);
     trace->name_asks = NAME_ASKS;
@@ -173,10 +174,10 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     return trace;
 }
 
-// The mutex is released during the visit, which can take long. The walk over
-// the list is safe without the mutex, because only a holder of `visiting`
-// removes records, and new records are added at the front. The rest of the list
-// behind the present record therefore does not change.
+// The mutex is not held during `visit`, which can take long. The walk over the
+// list is safe without the mutex, because only a holder of `visiting` removes
+// records, and new records are added at the front. The rest of the list behind
+// the present record therefore does not change.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),
@@ -331,9 +332,9 @@ void ThreadTraces_keep_only(struct ThreadTraces *traces,
     if (!own)
         return;
     own->next = NULL;
-    // In the child the thread has another id.
+    // The thread has another id in the forked child.
     own->tid = gettid();
-    // In the child the kernel counts CPU time and context switches from 0.
+    // The kernel counts CPU time and context switches in the child from 0.
     Preemption_init(&own->preemption);
     ThreadTrace_restart_cpu(own);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Holds the records of all threads of the process, and the sums of the threads
 // that have ended. The mutex `mutex` guards the list of records. A thread holds
-// `mutex` only briefly, and never waits while it holds `mutex`. During a visit
-// the mutex `visiting` prevents other threads from freeing records.
+// `mutex` only briefly, and never waits while it holds `mutex`. A visit is a
+// walk through the list. During a visit the mutex `visiting` prevents other
+// threads from freeing records.
 #pragma once
 
 #include "tracer/base/ended.h"
@@ -15,7 +16,7 @@ struct ThreadTraces {
     pthread_mutex_t mutex;
     struct ThreadTrace *first;
     unsigned next_number;
-    // Ticks of each kind of hook, set while no hook runs.
+    // Ticks that each kind of hook takes, set while no hook runs.
     int64_t cost[HOOK_KINDS];
     // Ticks that an untraced call of an empty function takes.
     double call_ticks;
@@ -25,8 +26,8 @@ struct ThreadTraces {
     // Callback for full rings, set while no hook runs.
     struct RingOverflow overflow;
     // A function that stores in `out` the name that the program has given to
-    // the calling thread. `name` stores "" if the thread has no name. The
-    // pointer `name` can be NULL.
+    // the calling thread. It stores "" if the thread has no name. The pointer
+    // can be NULL.
     void (*name)(char *out, size_t size);
     // Sums over the records that were freed since the trace began.
     struct Ended ended;
@@ -35,7 +36,7 @@ struct ThreadTraces {
 };
 
 struct ThreadTotals {
-    uint64_t overhead; // Ticks of `overhead` without the ticks of `stolen`.
+    uint64_t overhead; // Sum of `overhead` minus `stolen`.
     uint64_t lost;     // Number of timeline events that full rings dropped.
     uint64_t bytes;
     unsigned count;
@@ -49,43 +50,42 @@ struct TracedThread {
 };
 
 void ThreadTraces_init(struct ThreadTraces *traces);
-// Returns a record for the calling thread at its first hook. The returned
-// record is new, or was the record of a thread that has ended.
+// Returns a record for the calling thread at its first hook. The record is new,
+// or was that of a thread that has ended.
 struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
                                      struct Registry *registry,
                                      struct Contention *contention,
                                      bool timeline, uint64_t ticks);
 // Asks the program again for the name of the calling thread, whose record is
-// `trace`. At the start of a thread, Python does not know the name of the
-// thread for a moment. After some requests for a thread, ThreadTraces_ask_name
-// does nothing.
+// `trace`. Shortly after the start of a thread, Python does not know its name
+// yet. ThreadTraces_ask_name does nothing after some requests for a thread.
 void ThreadTraces_ask_name(struct ThreadTraces *traces,
                            struct ThreadTrace *trace);
 void ThreadTraces_copy_name(struct ThreadTraces *traces,
                             const struct ThreadTrace *trace, char name[64]);
 // Resets every record. If `timeline` is true, every record gets a ring. Frees
-// the records whose threads have ended. If a visit is running,
-// ThreadTraces_reset waits for its end. The caller of ThreadTraces_reset holds
-// the GIL, and the ring of hits is empty.
+// the records whose threads have ended. ThreadTraces_reset waits for the end of
+// a visit that runs. The caller of ThreadTraces_reset holds the GIL, and the
+// ring of hits is empty.
 void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
                         uint64_t ticks);
 // Removes a code object, which will be freed, from all frames.
 void ThreadTraces_forget(struct ThreadTraces *traces, const struct Code *code);
-// Calls `visit` for every record. Only one visit runs at a time. The record of
-// an ended thread is freed after `visit`, so `visit` must empty the record's
+// Calls `visit` for every record. Only one visit runs at a time. After `visit`,
+// the record of an ended thread is freed, so `visit` must empty the record's
 // ring.
 void ThreadTraces_visit(struct ThreadTraces *traces,
                         void (*visit)(void *context, struct ThreadTrace *trace,
                                       bool ended),
                         void *context);
-// Lists all threads that have a record or had a record since the last reset.
-// *dropped is set to the number of ended threads that are not in the list. The
+// Lists all threads that have a record now, or had one since the last reset.
+// Stores in *dropped the number of ended threads that are not in the list. The
 // caller frees *threads with Heap_free(). Returns the number of listed threads,
 // or -ENOMEM.
 long ThreadTraces_threads(struct ThreadTraces *traces,
                           struct TracedThread **threads, uint64_t *dropped);
-// Counts the calls in flight of all functions (latency.h). The caller of
-// ThreadTraces_look holds the counting lock.
+// Counts for all functions the calls that have begun and not ended (calls in
+// flight, latency.h). The caller of ThreadTraces_look holds the counting lock.
 void ThreadTraces_look(struct ThreadTraces *traces, struct Registry *registry);
 struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces);
 // In a forked child, keeps only the record `own`, and initialises the mutexes
