@@ -72,8 +72,8 @@ struct CodeSource {
     bool suspends; // True for a generator and for a coroutine.
     bool coroutine;
     bool straight; // True if jumps and branches get no hooks.
-    // Largest number of lines of a function whose lines are counted; 0 if lines
-    // are not counted.
+    // Largest number of lines of a function whose lines are counted, or 0 if
+    // lines are not counted.
     uint32_t lines_most;
     enum CodeEnds ends;
 };

@@ -44,7 +44,8 @@ enum CWindow {
 // them.
 struct CSums {
     // For a function that calls C functions: its estimated number of calls when
-    // its row was last filled, and CLOCK_MONOTONIC in seconds at that time.
+    // its row was last filled, and the seconds of CLOCK_MONOTONIC of this
+    // filling.
     double estimated, estimated_s;
     // For a C function: calls per second, the square of their standard error,
     // and the numbers of calls and of exceptions.
@@ -71,7 +72,7 @@ struct CCalls {
     bool cut;               // True if a window ended in the middle of a call.
     // Weighted sums over closed windows: entries, lengths in ticks, and squared
     // errors. An error is the length of a window minus the length that earlier
-    // windows let expect.
+    // windows let expect. `entries` is 0 if a window was cut.
     _Atomic double entries, ticks, errors;
     struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
 };

@@ -18,13 +18,13 @@ struct CodePlan {
     uint64_t ranked_events;
     // `self_calls` when Choice_make last found newly timed calls.
     uint64_t timed_calls;
-    // Ticks at that time, or 0 before it. The collector's thread reads
-    // `timed_ticks`.
+    // Ticks when Choice_make last found newly timed calls, or 0 if it never
+    // did. The collector's thread reads `timed_ticks`.
     counter_t timed_ticks;
     // Calls and resumptions a second while the function always has hooks.
     double rate;
     uint64_t rate_entries; // `entries` when Choice_make last computed `rate`.
-    // Ticks at that time, or 0 if `rate` is not valid.
+    // Ticks when Choice_make last computed `rate`, or 0 if `rate` is not valid.
     uint64_t rate_ticks;
     // Ticks until which jumps have hooks because a viewer shows the code.
     uint64_t jumps_until;

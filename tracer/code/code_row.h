@@ -13,7 +13,8 @@
 struct CodeRow {
     double rate;         // Calls per second, or NaN if unknown.
     uint64_t rate_calls; // Number of calls when `rate` was set.
-    // CLOCK_MONOTONIC in seconds at that time, or 0 before the first time.
+    // CLOCK_MONOTONIC in seconds when `rate` was set, or 0 before the first
+    // time.
     double rate_at;
     // True if `rate` was computed from the shares of samples.
     bool rate_estimated;

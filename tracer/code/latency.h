@@ -57,8 +57,9 @@ void Latency_allow(struct Latencies *latencies, double ends_a_second,
                    double hz);
 // Called when a function loses its hooks at the time `ticks` because its slice
 // has ended. If possible, begins a watch: the hooks at the ends of the
-// function's calls stay until all calls have ended that are open now. If no
-// watch is possible, forgets the suspended calls.
+// function's calls stay until all calls have ended that are open now. These
+// hooks also see the ends of other calls, whose number is limited. If no watch
+// is possible, forgets the suspended calls.
 void Latency_watch(struct Latencies *latencies, struct Code *code,
                    uint64_t ticks);
 // Returns true if the hooks see all ends of the function's calls.

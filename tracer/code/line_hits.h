@@ -72,7 +72,8 @@ static inline bool LineHit_is_dark(const struct LineHit *line)
 // The line numbers of a code object, from the lowest to the highest one.
 struct LineRange {
     uint32_t first; // The least line.
-    uint32_t count; // Number of lines, at most LINES_MOST; 0 if there is none.
+    // Number of lines, at most LINES_MOST, or 0 if there is none.
+    uint32_t count;
 };
 
 // Returns the range of line numbers in a location table (lines.h).
@@ -104,8 +105,9 @@ static inline void LineHits_lose(struct LineHits *lines, int64_t ticks)
 // contain waits.
 double LineHits_share(double cpu, double wait);
 // Returns the line's hits per second. The rate is counted if the line always
-// had its hook, otherwise estimated from `share` (LineHits_share). Before
-// LineHits_rate, the thread that builds snapshots calls LineHits_read.
+// had its hook, otherwise estimated from `share` (LineHits_share). Returns NaN
+// if the rate is not known. Before LineHits_rate, the thread that builds
+// snapshots calls LineHits_read.
 double LineHits_rate(const struct LineHits *lines, const struct LineHit *line,
                      double share, double hz);
 // Computes the counted rates again if half a second has passed since the newest

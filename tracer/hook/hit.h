@@ -71,8 +71,8 @@ static inline size_t Hit_caller(uintptr_t address)
     return (address >> 4 & ((1u << HIT_UNIT_BITS) - 1)) | 1;
 }
 
-// Returns a hash of the address of a frame, which is never 0. The suspended
-// calls of one function are told apart by this hash (latency.h).
+// Returns a hash of the address of a frame, which is never 0. The hash
+// distinguishes the suspended calls of one function (latency.h).
 static inline size_t Hit_frame(uintptr_t address)
 {
     uint64_t hash = (uint64_t)(address >> 4) * UINT64_C(0x9e3779b97f4a7c15);

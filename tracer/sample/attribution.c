@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Turns a stack of code addresses into functions' shares of time. See
-// attribution.h.
+// Turns a sampled stack, which has addresses of code objects, into functions'
+// shares of time. See attribution.h.
 #include "tracer/sample/attribution.h"
 
 #include "ipc/base/heap.h"
@@ -34,12 +34,12 @@ static struct Code *code_of(const struct Attribution *attribution,
 
 // --- What the innermost frame does -------------------------------------------
 
-// The instruction at which the innermost frame of a stack is.
+// The instruction that the innermost frame of a stack has reached.
 struct Place {
-    // Flags of the base opcode; 0 if the instruction is unknown.
+    // Flags of the base opcode, or 0 if the instruction is unknown.
     uint16_t flags;
     // Id of the function that the instruction calls, as earlier samples have
-    // shown; 0 if unknown.
+    // shown, or 0 if unknown.
     uint32_t callee;
     struct Code *code; // Code of the innermost frame, or NULL.
     uint16_t number;   // Number of the instruction.
@@ -51,9 +51,9 @@ struct Place {
 };
 
 // Returns the number of the code unit that holds the opcode of the instruction
-// at the code unit `unit`. `unit` may be a cache or an EXTENDED_ARG of the
-// instruction. On CPython 3.12, a frame is at the last cache of its call
-// instruction during the call.
+// at the code unit `unit`. `unit` may also be an inline cache or an
+// EXTENDED_ARG of this instruction. On CPython 3.12, a frame is at the last
+// cache of its call instruction during the call.
 static uint32_t opcode_unit(const struct Attribution *attribution,
                             const struct Code *code, uint32_t unit)
 {
@@ -130,11 +130,11 @@ static bool push(const struct Attribution *attribution,
 
 // Returns true if one more sample may count as taken while CPython pushed or
 // popped the function's frame. A call of an empty function is little more than
-// a push and a pop. So samples count as a push or a pop only for as much time
-// as the function's calls would take if the function were empty. A sample
-// beyond this limit found CPython freeing the function's arguments and locals.
-// A sample beyond the limit counts for the caller, because CPython frees
-// arguments and locals after the return event.
+// a push and a pop. For these samples there is therefore a limit: the time that
+// the function's calls would take if the function were empty. Samples beyond
+// this limit were taken while CPython freed the function's arguments and
+// locals. They count for the caller, because CPython frees arguments and locals
+// after the return event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
 {
@@ -150,11 +150,10 @@ static bool takes_entry(const struct Attribution *attribution,
 
 // Returns true if the innermost frame is at a call instruction that runs a C
 // function. An instruction that is specialised for Python functions runs no C
-// function. An instruction that is specialised for Python functions is about to
-// push its callee's frame, or has just popped the callee's frame. The time of
-// the push and the pop counts for the callee, because the callee's cycles also
-// contain the push and the pop. To make the time count for the callee,
-// calls_c() pushes it onto the stack, within the limit of takes_entry().
+// function. It is about to push its callee's frame, or has just popped this
+// frame. The time of the push and the pop counts for the callee, because the
+// callee's cycles also contain the push and the pop. For this purpose calls_c()
+// pushes the callee onto the stack, within the limit of takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -248,9 +247,9 @@ static struct ShareParts *prepare(struct Code *code)
     return parts;
 }
 
-// Reports a caller of a dark function, because a dark function has no hook that
-// could report its caller. The sampler must find the pair of caller and callee
-// twice, because a torn stack may show a wrong caller.
+// Reports a caller of a function that has no hooks (is dark), because no hook
+// reports its caller. The sampler must find the pair of caller and callee
+// twice, because a single torn stack may show a wrong caller.
 static void report_edge(struct Attribution *attribution,
                         struct BreakdownPart *part, const struct Code *caller,
                         const struct Code *callee)
@@ -263,8 +262,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// Notes that the call instruction in the second innermost frame calls the
-// function of the innermost frame.
+// Stores which function the call instruction in the second innermost frame
+// calls: that of the innermost frame.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)
@@ -279,17 +278,18 @@ static void learn_callee(const struct Attribution *attribution,
 // The CPU time and the waiting time of one sample, as credits for shares.
 struct SampleTime {
     struct ShareCredit all, ran, waited;
-    // The part of `waited` in which the thread waited for the GIL or for a CPU,
-    // and all other time.
+    // `to_run` is the part of `waited` in which the thread waited for the GIL
+    // or for a CPU. `in_call` is all other time.
     struct ShareCredit to_run, in_call;
     // The parts of `ran` that were spent in C functions and in the garbage
     // collector.
     struct ShareCredit in_c, in_garbage;
     // `of_kind` is the wait of the kind `kind`, and `starved` is the wait for a
-    // CPU. Both also stand for waits of other samples, whose kind is not known.
+    // CPU. Both also include the waits of samples whose kind of wait is not
+    // known.
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
-    struct TaskOfStack task; // the task that ran
+    struct TaskOfStack task; // The task that ran.
 };
 
 static void init_time(struct SampleTime *time, const struct SampledStack *stack,
@@ -440,7 +440,7 @@ static void count_instruction(const struct Attribution *attribution,
         count_one(samples + Code_instruction_count(code));
 }
 
-// Functions that wait only for work to do: for jobs, connections or signals.
+// Functions that wait only for new work, such as jobs, connections or signals.
 static const struct {
     const char *name, *file; // `file` is the end of a path.
 } IDLE_FUNCTIONS[] = {
@@ -459,8 +459,9 @@ static bool is_in(const struct Code *code, const char *file)
     return size >= least && strcmp(code->who.file + size - least, file) == 0;
 }
 
-// Returns true if the innermost function of the stack waits only for work to
-// do. Such a thread has none. The module selectors calls the kernel for others.
+// Returns true if the innermost function of the stack is one that waits only
+// for new work. Functions of the module selectors are skipped, because they
+// call the kernel for other functions.
 static bool is_idle_worker(const struct Attribution *attribution,
                            const struct SampledStack *stack)
 {
@@ -531,7 +532,7 @@ static void add_to_flame(const struct Attribution *attribution,
             path.cpu_ns);
 }
 
-// Passes the waiting time to the consumer of waits, if the wait is chosen.
+// Passes the waiting time to `sink`, if the wait is chosen.
 static void tell_wait(struct Attribution *attribution,
                       const struct SampledStack *stack,
                       const struct FlameSample *path, double wait_ns,
@@ -573,8 +574,8 @@ static void credit_own(struct Share *share, struct SampleTime *time, bool in_c)
         ShareValue_credit(&parts->in_c, &time->ran);
 }
 
-// Credits the sample of a C function with a row to the Python function that has
-// called it.
+// Credits the sample of a C function that has a row to the Python function that
+// has called it.
 static void credit_called_c(struct Share *share, struct SampleTime *time)
 {
     struct ShareParts *parts = Share_own_parts(share);
@@ -586,8 +587,8 @@ static void credit_called_c(struct Share *share, struct SampleTime *time)
 }
 
 // Returns the innermost Python function of a stack whose innermost function is
-// `code`, or NULL. *frame is the frame of `code`, and becomes the frame of the
-// Python function.
+// `code`, or NULL. At first *frame is the number of the frame of `code`.
+// python_of changes it to that of the Python function.
 static struct Code *python_of(const struct Attribution *attribution,
                               const struct SampledStack *stack,
                               struct Code *code, unsigned *frame)
@@ -597,7 +598,7 @@ static struct Code *python_of(const struct Attribution *attribution,
     return code_of(attribution, stack, ++*frame);
 }
 
-// Credits the CPU time to the group of the task that ran.
+// Credits the CPU time of the sample to the group of the asyncio task that ran.
 static void credit_task(const struct Attribution *attribution,
                         struct SampleTime *time)
 {
@@ -614,8 +615,8 @@ double Attribution_add(struct Attribution *attribution,
                        struct Breakdown *functions, double cpu_ns,
                        double wait_ns)
 {
-    // Ids of at most WALK_DEPTH functions, of a cut-off part, and of a wait or
-    // of C functions.
+    // Room for the ids of WALK_DEPTH functions, of a cut-off part, and of a
+    // wait or of C functions.
     uint32_t ids[WALK_DEPTH + 2 + NATIVE_IDS];
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct SampleTime time;
@@ -656,8 +657,8 @@ double Attribution_add(struct Attribution *attribution,
     }
     Rcu_read_unlock();
     path.in_c = in_c;
-    // Flame_add must not be called within the read section of RCU, because it
-    // may wait for a reader of the flame graph.
+    // Flame_add must not be called within an RCU read section, because it may
+    // wait for a reader of the flame graph.
     if (cpu_ns > 0 && attribution->flame)
         add_to_flame(attribution, now, path, runs_id);
     if (attribution->flame)

@@ -27,21 +27,21 @@ struct SampledWait {
     enum WaitKind drawn;
     // ns of waiting of the kind `drawn`, and ns of waiting for a CPU.
     double ns, starved_ns;
-    // The reason of the wait, and the weights of the reason and of waiting for
-    // a CPU, by which a function's waits are divided (SampledStack).
+    // The reason of the wait. A function's waits are divided in proportion to
+    // the weights of this reason and of waiting for a CPU (SampledStack).
     enum WaitKind kind;
     double kind_ns, starved_weight_ns;
 };
 
-// A consumer that gets each sample of a running thread: its path of functions
-// and its time. The consumer also gets those waits that struct WaitChoice
-// chooses. The path is valid until the function returns. The sampler's thread
-// calls `take` and `wait`.
+// struct SampleSink gets each sample of a running thread, with the functions on
+// the stack and the time. It also gets the waits that struct WaitChoice
+// chooses. The path in a sample or in a wait is valid only during the call. The
+// sampler's thread calls `take` and `wait`.
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
-                 uint64_t ticks); // NULL if no consumer wants the samples.
-    // NULL if no consumer wants the waits.
+                 uint64_t ticks); // May be NULL.
+    // `wait` is NULL if only samples are wanted.
     void (*wait)(void *context, const struct SampledWait *wait, pid_t tid);
 };
 
@@ -49,8 +49,7 @@ struct SampledStack {
     pid_t tid; // Id of the sampled thread.
     // No code object on the stack has an id above `newest_id`.
     uint32_t newest_id;
-    // No code object that was freed before this time, in ticks, is on the
-    // stack.
+    // Ticks. No code object that was freed before this time is on the stack.
     uint64_t ticks;
     bool cut;      // True if `frames` lacks some of the outer frames.
     bool in_c;     // True if the innermost frame has called a C function.
@@ -62,9 +61,10 @@ struct SampledStack {
     enum WaitKind wait_kind;
     // True if the thread has not run for so long that it counts as idle.
     bool idle;
-    // ns of waiting with this reason, and ns for which the thread was ready to
-    // run but had no CPU. Both also stand for waits without an answer of the
-    // kernel. If an observation got no answer, both are 0.
+    // ns of waiting for the reason `wait_kind`, and ns for which the thread was
+    // ready to run but had no CPU. Both also include waits whose reason the
+    // kernel has not answered. Both are 0 if the kernel gave no answer for this
+    // observation.
     double kind_ns, starved_ns;
     // The fraction of the waiting time since the last observation for which the
     // thread was ready to run but had no CPU.
@@ -74,10 +74,10 @@ struct SampledStack {
     struct WalkFrame frames[WALK_DEPTH];
 };
 
-// A function on a stack, with the line at which it is.
+// A function on a stack, and the line that it has reached.
 struct PlaceInCode {
     uint32_t id;   // Id of the function.
-    uint32_t line; // Line in the source file; 0 if unknown.
+    uint32_t line; // Line in the source file, or 0 if unknown.
 };
 
 struct Attribution {
@@ -85,16 +85,16 @@ struct Attribution {
     struct Registry *registry;
     const struct Opcodes *opcodes;
     const struct Memory *memory;
-    // Queue of calls of dark functions. A thread that holds the GIL empties
-    // this queue.
+    // Queue of calls of functions that have no hooks (are dark). A thread that
+    // holds the GIL empties this queue.
     struct CallEdges *edges;
     struct Flame *flame; // NULL if there is no flame graph.
     struct Native *native;
-    // The C functions of the sample that is being attributed, as Native_resolve
-    // returns them.
+    // The C functions of the present sample, as Native_resolve returns them.
     const uint32_t *natives;
     size_t native_count;
-    // The CPU time of asyncio's tasks, or NULL if nobody has asked for it.
+    // The CPU time of asyncio's tasks, or NULL as long as no viewer or program
+    // has asked for it.
     struct TaskShares *_Atomic tasks;
     struct SampleSink sink;
     struct WaitChoice choice; // Chooses the waits that `sink` gets.
@@ -105,28 +105,28 @@ struct Attribution {
     uint32_t stamp; // Number of the newest sample.
 };
 
-// Returns the code unit at which a function's frame is, or UINT32_MAX if the
-// frame is not at an instruction of `code`.
+// Returns the code unit that a function's frame has reached, or UINT32_MAX if
+// the frame is not at an instruction of `code`.
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
-// Sets `in_c` and `waits_to_run` of the stack by the instruction at which the
-// innermost frame is. If the innermost frame is about to call a Python
-// function, pushes that function onto the stack. CPython's time for making the
-// function's frame then counts as the function's own time. `active` is true if
-// the thread held the GIL.
+// Finds out from the innermost frame's instruction what the thread does, and
+// sets `in_c` and `waits_to_run` of the stack. If the innermost frame is about
+// to call a Python function, pushes that function onto the stack. CPython's
+// time for making the function's frame then counts as the function's own time.
+// `active` is true if the thread held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // Credits `cpu_ns` of CPU time and `wait_ns` of waiting time to the functions
-// on the stack, and divides the waiting time by its kind. *functions divides
-// the thread's CPU time by functions. Returns the part of `cpu_ns` that was
-// spent in functions that are not traced.
+// on the stack, and divides the waiting time by its kind. Also divides the
+// thread's CPU time by functions, in *functions. Returns the part of `cpu_ns`
+// that was spent in functions that are not traced.
 double Attribution_add(struct Attribution *attribution,
                        struct SampledStack *stack, const struct ShareTime *now,
                        struct Breakdown *functions, double cpu_ns,
                        double wait_ns);
-// Credits to the innermost traced function of the stack `ns` for which other
-// threads waited for the GIL.
+// `ns` is the time for which other threads waited for the GIL.
+// Attribution_block credits it to the innermost traced function of the stack.
 void Attribution_block(const struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, double ns);

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-// Returns a free part for a new id, or the smallest part, after adding its time
+// Returns a free part for a new id, or the smallest part after adding its time
 // to `others`. Another thread may read a part that has its new id but no time
 // yet. No thread reads a new id with the time of the old id.
 static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
@@ -29,7 +29,7 @@ static struct BreakdownPart *make_room(struct Breakdown *breakdown, uint32_t id,
     Counter_set(&least->time.total_ns, 0);
     // This store pairs with the acquire in Breakdown_read.
     atomic_store_explicit(&least->id, id, memory_order_release);
-    // `least` points to an element of `parts`.
+    // `least` points into `parts`, which is not constant.
     // NOLINTNEXTLINE(*-core.NullDereference)
     least->seen = 0;
     least->reported = false;
@@ -69,8 +69,8 @@ static int larger_first(const void *left, const void *right)
     return (a->share < b->share) - (a->share > b->share);
 }
 
-// Returns the share of time in the newest seconds before `now`. If `now` is
-// NULL, returns the ns since the start.
+// Returns the share of time in the window that ends at `now`, or the ns since
+// the start if `now` is NULL.
 static double read_value(const struct ShareValue *value,
                          const struct ShareTime *now)
 {

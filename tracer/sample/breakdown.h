@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Breakdown divides a share of time into its largest parts and the rest.
-// The parts of a function's share are its callers, and the parts of a thread's
-// share are functions. If all parts are taken, a new part replaces the smallest
-// one. The sampler's thread writes the parts, and any thread may read them.
+// A function's share is divided by its callers, and a thread's share by
+// functions. If all parts are taken, a new part replaces the smallest one. The
+// sampler's thread writes the parts, and any thread may read them.
 #pragma once
 
 #include "tracer/base/share.h"
@@ -14,13 +14,13 @@
 #define BREAKDOWN_ROWS (BREAKDOWN_PARTS + 1)
 
 struct BreakdownPart {
-    // Id of the function that has this part of the share; 0 if the part is
+    // Id of the function that has this part of the share, or 0 if the part is
     // free.
     counter_t id;
     struct ShareValue time;
     // Number of samples since this part was given to the function.
     uint32_t seen;
-    // A mark that only the caller of Breakdown_add sets and reads.
+    // A mark for the caller of Breakdown_add, which no other code uses.
     bool reported;
 };
 
@@ -30,7 +30,9 @@ struct Breakdown {
 };
 
 struct BreakdownRow {
-    uint32_t id; // Id of a function; 0 for the sum of all other functions.
+    // Id of a function. The row with the id 0 is the sum of all other
+    // functions.
+    uint32_t id;
     double share;
 };
 
@@ -39,12 +41,12 @@ struct BreakdownRow {
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
-// Writes to `rows` all shares of the newest seconds that are not 0. The largest
-// share comes first, and `others` comes last. Returns the number of rows
-// written, at most BREAKDOWN_ROWS.
+// Writes to `rows` all shares of the newest seconds, except those that are 0.
+// The largest share comes first, and `others` comes last. Returns the number of
+// rows written, at most BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
-// Writes to `rows` the ns of each part since the start, as the field `share`.
+// Writes to `rows` the ns of each part since the start, in the field `share`.
 // The largest part comes first, and `others` comes last. Returns the number of
 // rows written.
 size_t Breakdown_totals(const struct Breakdown *breakdown,

@@ -7,8 +7,8 @@ bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)
 {
     uint32_t pushed =
         atomic_load_explicit(&edges->pushed, memory_order_relaxed);
-    // This load pairs with the release store in CallEdges_pop, which comes
-    // after the slot was read.
+    // This load pairs with the release store in CallEdges_pop. CallEdges_pop
+    // has read the slot before.
     uint32_t popped =
         atomic_load_explicit(&edges->popped, memory_order_acquire);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // See cpu_timer.h.
 //
-// A timer's signal carries the number and the generation of a slot, and no
-// pointer. A thread that has blocked the signal may get it long after the timer
-// was deleted, and the handler must not use the freed memory of the timer. The
-// slots of timers are never freed. A slot is busy while a signal handler uses
-// it, and the timer of a busy slot is not freed.
-#define _GNU_SOURCE 1 // for SIGEV_THREAD_ID and REG_RIP
+// A timer's signal contains the number and the generation of a slot, and no
+// pointer to the timer. A thread that has blocked the signal may get it long
+// after the timer was deleted, and the handler must not use the freed memory of
+// the timer. The slots of timers are never freed. A slot is busy while a signal
+// handler uses it, and the timer of a busy slot is not freed.
+#define _GNU_SOURCE 1 // Declares SIGEV_THREAD_ID and REG_RIP.
 #include "tracer/sample/cpu_timer.h"
 
 #include "ipc/base/heap.h"
@@ -30,7 +30,7 @@
 #endif
 
 #define CLOSE_MS 1000
-// Largest number of seconds that one sample is charged for.
+// Largest number of seconds that count as the cost of one sample.
 #define MOST_S 200e-6
 
 // --- The handler -------------------------------------------------------------
@@ -71,7 +71,7 @@ static uint8_t flags_of(const struct CpuTimer *timer, uintptr_t counter)
     return flags;
 }
 
-// Notes in the sample whether the calling thread has the GIL.
+// Stores in the sample whether the calling thread has the GIL.
 static void see_gil(const struct Gil *gil, uintptr_t state,
                     struct SampleHead *head)
 {
@@ -83,11 +83,13 @@ static void see_gil(const struct Gil *gil, uintptr_t state,
         head->flags |= SAMPLE_REQUESTED;
 }
 
-// Walks over the C functions from the interrupted one, unless it is Ocular's.
+// Walks over the C functions on the stack, unless the signal interrupted
+// Ocular's own code.
 static void walk_natives(struct CpuTimer *timer, struct SampleHead *head)
 {
     struct NativeTable *const _Atomic *natives = timer->timers->natives;
-    // Native_step waits for the handlers that have loaded the table.
+    // Native_step frees an old table only after the signal handlers that have
+    // loaded it have ended.
     const struct NativeTable *table = natives ? atomic_load(natives) : NULL;
 
     if (!table || !timer->native.pc || head->flags & SAMPLE_OURS)
@@ -126,7 +128,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     head.flags = flags_of(timer, counter);
-    // A thread may have freed its PyThreadState, which then cannot be read.
+    // `read` is false if the thread has freed its PyThreadState.
     if (timer->start.read)
         see_gil(timers->layout->gil, timer->start.state, &head);
     walk_natives(timer, &head);
@@ -139,8 +141,8 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
                 took < timers->most ? took : timers->most);
 }
 
-// Returns false if reading the time stamp counter has failed (tsc_guard.h). The
-// counter is read only to make this check.
+// Returns false if reading the time stamp counter has failed (tsc_guard.h).
+// Reads the counter only for this check.
 static bool may_call_the_kernel(const struct CpuTimer *timer)
 {
     Clock_read(timer->timers->clock);
@@ -158,8 +160,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
         return; // None of Ocular's timers has sent this signal.
-    // The atomic operations in on_signal, CpuTimer_free and is_free are
-    // sequentially consistent. So either the signal handler sees that the timer
+    // Sequentially consistent atomic operations are used here, in CpuTimer_free
+    // and in is_free. Either the signal handler therefore sees that the timer
     // is gone, or the thread that frees the timer sees that the slot is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
@@ -184,7 +186,7 @@ void CpuTimers_open(struct CpuTimers *timers, int signal)
     struct timespec tick = {0, 4000000};
 
     if (!Memory_is_readable((uintptr_t)&timers->error)) {
-        // A filter of system calls forbids rt_sigprocmask.
+        // A filter of system calls (seccomp) forbids rt_sigprocmask.
         timers->error = -EPERM;
         return;
     }
@@ -266,8 +268,8 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
     return timer;
 }
 
-// The kernel checks CPU clocks only at its timer ticks. So a thread's first
-// sample comes at a random timer tick of its first interval.
+// The kernel checks CPU clocks only at its timer ticks. A thread's first sample
+// therefore comes at a random timer tick of its first interval.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random)
 {
@@ -315,8 +317,8 @@ static bool is_sooner(const struct timespec *a, const struct timespec *b)
 }
 
 // If a timer's interval is changed and the old interval ends before the new
-// one, the next sample comes at the end of the old interval. So a thread gets
-// samples even if its timer's interval is changed often.
+// one, the next sample comes at the end of the old interval. A thread therefore
+// gets samples even if its timer's interval is changed often.
 void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
 {
     uint32_t mute = atomic_load(&timer->mute.word);
@@ -334,9 +336,9 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // If the sampled thread has muted the timer since `mute` was read, either
-    // this check sees the mute, or CpuTimer_note_mask stops the timer after
-    // this thread has started it.
+    // The sampled thread may have muted the timer since `mute` was read. Then
+    // either this check sees the mute, or CpuTimer_note_mask stops the timer
+    // after this thread has started it.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
 }
@@ -351,7 +353,7 @@ void CpuTimer_note_mask(void)
 
         if (!timer || timer == TIMER_CLAIMED)
             continue;
-        // A busy slot keeps its timer alive while this thread uses the timer.
+        // As long as the slot is busy, its timer is not freed.
         atomic_fetch_add(&slot->busy, 1);
         timer = atomic_load(&slot->timer);
         if (timer && timer != TIMER_CLAIMED && timer->tid == tid &&
@@ -430,8 +432,8 @@ void CpuTimers_close(struct CpuTimers *timers)
     const struct timespec pause = {0, 1000000};
 
     free_closing(timers);
-    // If a debugger has stopped a thread in the signal handler, the thread's
-    // timer is never freed.
+    // A timer is never freed if a debugger has stopped its thread in the signal
+    // handler.
     for (int ms = 0; timers->closing && ms < CLOSE_MS; ms++) {
         nanosleep(&pause, NULL);
         free_closing(timers);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// struct CpuTimer takes samples of one thread in the thread's own CPU time. A
-// timer on the thread's CPU clock sends a signal to the thread, and the
-// signal's handler reads the thread's own frames into a ring (timer_create(2),
-// SIGEV_THREAD_ID). Since Linux 5.9 (CONFIG_POSIX_CPU_TIMERS_TASK_WORK), the
-// kernel sends the signal when the thread returns to user space. So a sleeping
-// thread is never interrupted, and its timer costs nothing.
+// struct CpuTimer takes samples of one thread after each interval of the
+// thread's own CPU time. A timer on the thread's CPU clock sends a signal to
+// the thread, and the signal's handler reads the thread's own frames into a
+// ring (timer_create(2), SIGEV_THREAD_ID). Since Linux 5.9
+// (CONFIG_POSIX_CPU_TIMERS_TASK_WORK), the kernel sends the signal when the
+// thread returns to user space. A sleeping thread is therefore never
+// interrupted, and its timer costs nothing.
 //
 // The sampler's thread sets the timers, frees the timers and reads the rings.
 // The sampler's thread also makes the timers for the threads in its list. A
-// thread that starts later makes its own timer, because the thread may end
-// before the sampler gets the next list.
+// thread that starts later makes its own timer, because it may end before the
+// sampler gets the next list of threads.
 //
-// The signal handler runs on the sampled thread. The handler calls only
-// clock_gettime, rt_sigprocmask and the calls of main_signals.h. The signal
+// The signal handler runs on the sampled thread. The signal handler calls only
+// clock_gettime, rt_sigprocmask and the functions of main_signals.h. The signal
 // handler allocates nothing, takes no lock, and uses no thread-local memory
 // except errno, which it restores.
 //
@@ -31,23 +32,24 @@
 // The data that all timers of one sampler share. The caller zeroes the struct
 // before it calls CpuTimers_open.
 struct CpuTimers {
-    struct Registry *registry; // `registry`, `layout` and `clock` are borrowed.
+    // `registry`, `layout` and `clock` are not owned.
+    struct Registry *registry;
     const struct FrameLayout *layout;
     const struct Clock *clock;
     // A list of timers that were freed but whose signal handlers may still run.
     struct CpuTimer *closing;
-    // Number of the signal that takes samples; 0 if there are no timers. If
-    // there are no timers, `error` has the reason.
+    // Number of the signal that takes samples, or 0 if there are no timers. In
+    // this case `error` has the reason.
     _Atomic int signal;
     int error; // -errno if the signal's handler could not be installed, or 0.
     uint64_t refused; // Number of times that a thread could not get a timer.
-    // Largest time in ticks that counts as the cost of one sample. If a sample
-    // took more ticks, other programs must have had the CPU during the sample.
+    // Largest time in ticks that counts as the cost of one sample. A sample
+    // that took more ticks was interrupted by other programs.
     uint64_t most;
     uint64_t tick_ns; // ns between two checks of CPU clocks by the kernel.
     pid_t pid; // Id of the process, which is also the id of its main thread.
-    // The table for walks over C functions, borrowed. `natives` and the table
-    // are NULL if there are no such walks.
+    // The table for walks over C functions, which the struct does not own. If C
+    // functions are not walked, `natives` or the table is NULL.
     struct NativeTable *const _Atomic *natives;
     // List of timers that threads have made for themselves, and that the
     // sampler has not taken yet.
@@ -68,16 +70,17 @@ struct CpuTimer {
     struct Walk walk;
     struct NativeWalk native;
 
-    // Value of the thread's CPU clock, in ns, up to which the sampler has
-    // attributed the CPU time without a sample. The CPU time up to the larger
-    // of `sampled_ns` and `accounted_ns` needs no further sample.
+    // CPU time up to this value of the thread's CPU clock, in ns, was
+    // attributed without a sample. CPU time needs no further sample up to the
+    // larger one of `sampled_ns` and `accounted_ns`.
     _Atomic uint64_t accounted_ns;
     // The PyThreadState that the signal handler uses if FrameLayout.own_state
     // returns 0. Only the sampler's thread writes `state`.
     _Atomic uintptr_t state;
-    // Number of threads for which this timer stands. The weight of each sample
-    // is multiplied by `represents`. When the sampler gets a list that contains
-    // the thread, it sets `represents` to 1.
+    // Number of threads that this timer represents, because not all threads
+    // have a timer. The weight of each sample is multiplied by `represents`.
+    // The sampler sets `represents` to 1 when it gets a list that contains the
+    // thread.
     _Atomic uint32_t represents;
     // Weight in ns of the thread's first sample. If `first_ns` is 0, the weight
     // is the thread's CPU time up to this sample.
@@ -88,7 +91,7 @@ struct CpuTimer {
     int signal;
     pid_t tid;
     uint32_t slot;
-    // ns of CPU time between two samples; 0 if the timer does not run.
+    // ns of CPU time between two samples, or 0 if the timer does not run.
     uint64_t interval_ns;
     struct Mute mute;
     // Value of Mute.word at the time when `interval_ns` was set.
@@ -122,8 +125,8 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);
 // Makes a timer for the calling thread, which has just started. The first
 // sample comes at a random tick of the kernel within the first interval, and
-// weighs a whole interval. `random` is a random number that chooses this tick.
-// So the sums over many threads are right even if every thread ends within its
+// weighs a whole interval. The random number `random` chooses this tick. Sums
+// over many threads are therefore right even if every thread ends within its
 // first sampling interval. The sampler gets the timer from
 // CpuTimers_take_begun. Returns false if the kernel refuses or there is no
 // memory. Any thread may call this function.
@@ -140,22 +143,23 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // timer run again. If the signal is blocked, also removes the sampler's pending
 // signals from the thread. Threads without a timer may call this function, too.
 void CpuTimer_note_mask(void);
-// Does the work of the signal handler: takes a sample of the calling thread.
-// The thread has used `now_ns` of CPU time and was interrupted at the address
-// `counter`. This function is async-signal-safe.
+// Takes a sample of the calling thread, as the signal handler does. The thread
+// has used `now_ns` of CPU time and was interrupted at the address `counter`.
+// This function is async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
 // Takes the oldest sample from the timer's ring (SampleRing_pop). Returns false
 // if the ring is empty.
 bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
                   struct WalkFrame *frames, uintptr_t *native);
-// Notes that the thread's CPU time up to `cpu_ns` needs no further sample.
+// CpuTimer_account is called when the thread's CPU time up to `cpu_ns` needs no
+// further sample.
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);
 // Returns the value of the thread's CPU clock at its newest sample, or 0 if
 // there is no sample.
 uint64_t CpuTimer_sampled_ns(const struct CpuTimer *timer);
-// Returns the value of the thread's CPU clock up to which all CPU time is
-// sampled or otherwise accounted for.
+// Returns the value of the thread's CPU clock up to which CPU time needs no
+// further sample.
 uint64_t CpuTimer_covered_ns(const struct CpuTimer *timer);
 // Frees the timer, which may be NULL. The samples in the timer's ring are lost.
 // The timer's memory is freed when no signal handler uses it any more.

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <time.h>
 
-// Mean age in seconds of the steps from which the rates are computed.
+// Mean age in seconds of the steps (callbacks of an event loop) from which
+// rates are computed.
 #define WINDOW_S 10.0
-// If fewer timers than this (by weight) have run in the newest seconds, the lag
-// is not known.
+// If fewer timers than this have run in the newest seconds, the lag is not
+// known. Older timers count less.
 #define LEAST_TIMERS 0.1
 
 void EventLoops_init(struct EventLoops *loops)
@@ -74,7 +75,7 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         return NULL;
     pthread_mutex_lock(&loops->mutex);
     loop = find(loops, owner);
-    // The thread record belonged to another thread before.
+    // The thread record belonged to another thread before, which has ended.
     if (loop && loop->tid != tid) {
         atomic_store(&loop->used, false);
         loop = NULL;
@@ -86,8 +87,8 @@ struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
         loop->owner = owner;
         loop->tid = tid;
         atomic_store(&loop->began, 0);
-        // The sums of the loop's earlier thread stay, because EventLoops_steps
-        // must never decrease.
+        // The sums of the loop's earlier thread are kept, because
+        // EventLoops_steps must never decrease.
         loop->first_steps = Counter_get(&loop->steps);
         loop->first_timers = Counter_get(&loop->timers);
         loop->first_late_ns = Counter_get(&loop->late_ns);
@@ -150,8 +151,8 @@ void EventLoops_watch(struct EventLoops *loops, void (*wake)(void *sampler),
 
 // --- Stalls ------------------------------------------------------------------
 
-// Returns the entry of a place in the code. If all entries are used by other
-// places, returns the entry with the least time.
+// Returns the entry for a place in the code. If other places use all entries,
+// returns the entry with the least time.
 static struct StallPlace *entry_of(struct ObservedStep *observed,
                                    const struct StallPlace *place)
 {
@@ -246,8 +247,8 @@ struct LoopRates EventLoop_rates(const struct EventLoops *loops,
     struct LoopWindow *window = &loop->window;
     double s = fmax(now_s - window->at_s, 0);
     double kept = exp(-s / WINDOW_S), all = WINDOW_S * (1 - kept);
-    // The steps since the last call of this function count as if they were
-    // spread evenly over the time since then.
+    // The steps since the last call of EventLoop_rates are treated as if they
+    // were spread evenly over the time since then.
     double part = s > 0 ? all / s : 0;
     uint64_t steps = Counter_get(&loop->steps);
     uint64_t timers = Counter_get(&loop->timers);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct EventLoops has the data about the program's event loops, for example
-// asyncio's. A step is a stretch for which a loop's thread runs the program's
-// code: one callback, or one part of a task up to its next await. A stall is a
+// asyncio's. A step is a time in which a loop's thread runs the program's code.
+// It is one callback, or one part of a task up to its next await. A stall is a
 // step that takes longer than a limit.
 //
 // The hooks of a loop's thread write a struct EventLoop while they hold the
@@ -22,23 +22,24 @@
 // Largest number of stalls in the log of stalls. If the log is full, a new
 // stall replaces the oldest.
 #define STALLS 64
-// Number of places in the code that are kept of one step.
+// For each step, this number of places in the code is kept.
 #define STALL_PLACES 4
 
 // A place in the program at which an observation found an event loop's thread.
 struct StallPlace {
     uint32_t function; // Id of the innermost traced function.
-    uint32_t line;     // Line in the source file; 0 if unknown.
+    uint32_t line;     // Line in the source file, or 0 if unknown.
     bool torn;         // True if `stack` may lack some outer functions.
-    // Ticks for which observations have found the thread at this place.
+    // Ticks that the thread was at this place, according to observations.
     uint64_t ticks;
-    char name[128]; // Name of the function; "" if no traced function was found.
+    // Name of the function, or "" if no traced function was found.
+    char name[128];
     char file[256];
     // Names of all traced functions on the stack, the outermost first.
     char stack[1024];
 };
 
-// The places at which observations have found one step.
+// The places at which observations have found the thread during one step.
 struct ObservedStep {
     uint64_t step; // Value of EventLoop.steps during the observed step.
     uint64_t last; // Ticks at the newest observation of the step.
@@ -56,11 +57,11 @@ struct LoopWindow {
 
 // The event loop of one thread.
 struct EventLoop {
-    // Ticks at which the running step began; 0 if no step runs.
+    // Ticks at which the running step began, or 0 if no step runs.
     _Atomic uint64_t began;
     counter_t steps;  // Number of steps that have begun in this loop.
     counter_t timers; // Number of timers' callbacks that have run.
-    // ns by which all timers' callbacks ran after they were due, added up.
+    // Sum of the ns that timers' callbacks ran after they were due.
     counter_t late_ns;
     _Atomic uintptr_t state;
     _Atomic uintptr_t code; // Address of the running step's code object.
@@ -78,8 +79,8 @@ struct EventLoop {
     struct ObservedStep *observed;
     // Only the thread that builds snapshots uses `window`.
     struct LoopWindow window;
-    // `steps`, `timers` and `late_ns` when the loop's thread took this struct,
-    // because an earlier thread may have used it.
+    // `steps`, `timers` and `late_ns` when the loop's thread took this struct.
+    // They are not 0 if an earlier thread has used the struct.
     uint64_t first_steps, first_timers, first_late_ns;
 };
 
@@ -88,7 +89,7 @@ struct Stall {
     double at_s; // CLOCK_MONOTONIC in seconds at which the step began.
     pid_t tid;
     char thread[64];
-    char task[64]; // Name of asyncio's task; "" if unknown.
+    char task[64]; // Name of asyncio's task, or "" if unknown.
     struct StallPlace place;
 };
 
@@ -97,13 +98,14 @@ struct EventLoops {
     double hz;      // Ticks per second.
     // Number of times that the observation of steps was switched off or on. If
     // `switches` is odd, steps are not observed, because there were too many.
-    // While steps are not observed, the rates are not known.
+    // Rates are unknown while steps are not observed.
     counter_t switches;
     // True if the next step of any loop must call `wake`.
     _Atomic bool asleep;
-    void (*wake)(void *sampler); // NULL if the sampler does not observe steps.
+    // `wake` is NULL if the sampler does not observe steps.
+    void (*wake)(void *sampler);
     void *sampler;
-    // Number of calls of the hooks at steps since the session began.
+    // Number of hook calls for steps since the session began.
     counter_t hooks;
     _Atomic bool full;      // True if a thread found no free EventLoop.
     _Atomic unsigned count; // Only loops[0] to loops[count - 1] may be in use.
@@ -111,15 +113,15 @@ struct EventLoops {
     // Guards the fields of EventLoops that follow it, and EventLoop.observed of
     // all loops.
     pthread_mutex_t mutex;
-    struct Stall *stalls;  // The log of stalls; NULL before the first stall.
+    struct Stall *stalls;  // The log of stalls, or NULL before the first stall.
     counter_t stall_count; // Number of stalls since the session began.
     // Number of event loops that have begun since the session began.
     counter_t taken;
 };
 
 struct LoopRates {
-    double steps_per_s; // Steps per second; NaN if unknown.
-    // Mean number of seconds by which timers' callbacks ran late; NaN if no
+    double steps_per_s; // Steps per second, or NaN if unknown.
+    // Mean number of seconds by which timers' callbacks ran late, or NaN if no
     // timer's callback has run.
     double lag_s;
 };
@@ -128,19 +130,19 @@ void EventLoops_init(struct EventLoops *loops);
 // Forgets all event loops and stalls. No hook may run during the call of
 // EventLoops_reset.
 void EventLoops_reset(struct EventLoops *loops, double limit_s, double hz);
-// Must be called in the forked child.
+// EventLoops_after_fork must be called in a forked child.
 void EventLoops_after_fork(struct EventLoops *loops);
 // Returns the event loop of the calling thread, or NULL if there are too many.
 // The caller holds the GIL. `owner` is the thread's record, and `tid` its id.
 struct EventLoop *EventLoops_take(struct EventLoops *loops, const void *owner,
                                   pid_t tid);
-// Frees the event loop of a thread that has ended. `owner` is the record of
-// this thread.
+// Makes the struct EventLoop of a thread that has ended free for another
+// thread. `owner` is the record of this thread.
 void EventLoops_leave(struct EventLoops *loops, const void *owner);
 // Returns the number of steps that have begun in all loops.
 uint64_t EventLoops_steps(const struct EventLoops *loops);
 // Sets the function that wakes the sampler at the first step after `asleep` was
-// set. If `wake` is NULL, nobody observes steps.
+// set. If `wake` is NULL, steps are not observed.
 void EventLoops_watch(struct EventLoops *loops, void (*wake)(void *sampler),
                       void *sampler);
 
@@ -155,8 +157,8 @@ static inline void EventLoops_begin(struct EventLoops *loops,
     Counter_add(&loop->steps, 1);
     // This store pairs with the acquire load of the sampler's thread.
     atomic_store_explicit(&loop->began, ticks, memory_order_release);
-    // If the sampler's thread is just falling asleep and this load misses it,
-    // the next step wakes the sampler's thread.
+    // If this load misses that the sampler's thread is falling asleep, the next
+    // step wakes the sampler's thread.
     if (__builtin_expect(
             atomic_load_explicit(&loops->asleep, memory_order_relaxed), 0) &&
         atomic_exchange(&loops->asleep, false) && loops->wake)
@@ -189,8 +191,8 @@ static inline void EventLoop_late(struct EventLoop *loop, uint64_t late_ns)
 void EventLoops_observe(struct EventLoops *loops, struct EventLoop *loop,
                         uint64_t step, uint64_t ticks,
                         const struct StallPlace *place);
-// Adds the loop's newest step, which has ended, to the log of stalls. Sets the
-// stall's place to the one at which the observations found the step most of the
+// Adds the loop's newest step, which has ended, to the log of stalls. The place
+// of the stall becomes the one at which the step was observed for most of the
 // time. If there is no memory for the log, the stall is not counted.
 void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
                       const struct Stall *stall);
@@ -198,14 +200,14 @@ void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
 // thread that builds snapshots calls this function.
 struct LoopRates EventLoop_rates(const struct EventLoops *loops,
                                  struct EventLoop *loop, double now_s);
-// Switches the observation of event loops' steps off or on, and forgets the
+// Switches the observation of steps off, or on if it is off, and forgets the
 // running steps. The caller holds the GIL.
 void EventLoops_switch(struct EventLoops *loops);
 static inline bool EventLoops_are_off(const struct EventLoops *loops)
 {
     return Counter_get(&loops->switches) % 2;
 }
-// Returns true if the thread has an event loop in which no step runs. If the
-// observation of steps is off, this is not known, and the result is false.
+// Returns true if the thread has an event loop in which no step runs. Returns
+// false if steps are not observed.
 bool EventLoops_is_idle(struct EventLoops *loops, pid_t tid);
 size_t EventLoops_bytes(const struct EventLoops *loops);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Implements the tree of stacks. See flame.h. Each node of the tree comes after
-// its parent in the array. So one pass from the last node to the first adds the
-// sum of each node to its parent.
+// its parent in the array. A single pass from the last node to the first
+// therefore adds the sum of each node to its parent.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"
@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Smallest size that find_least tries, as a part of one core's time. Nodes of
-// the tree that are smaller than the size that find_least returns are dropped.
+// Smallest size of nodes that find_least tries, as a fraction of one core's
+// time. Nodes that are smaller than the result of find_least are dropped from
+// the tree.
 #define SMALLEST 1e-7
 #define FIRST_ROOM 256
 
@@ -68,9 +69,8 @@ static struct Part *sum_up(const struct Flame *flame,
     return parts;
 }
 
-// Returns a size such that at most `most` nodes of the tree have this size or a
-// larger one, without the waits of the root. A node is never larger than its
-// caller's node.
+// Returns a size that at most `most` nodes of the tree have or exceed. Waits of
+// the root are not counted. A node is never larger than its caller's node.
 static double find_least(const struct Flame *flame, const struct Part *parts,
                          size_t most)
 {
@@ -94,8 +94,8 @@ static void join(struct FlameNode *caller, const struct FlameNode *node,
 }
 
 // Searches the children of the node `parent` for the child of the function
-// `id`. Returns the child's place in the hash table, or a free place for the
-// child. The tree uses a hash table, because a function may have hundreds of
+// `id`. Returns the index of the child in the hash table, or of a free entry
+// for it. A hash table is used, because a function may have hundreds of
 // children.
 static uint32_t *place_of(const struct Flame *flame, uint32_t parent,
                           uint32_t id)
@@ -130,8 +130,8 @@ static bool is_wait(const struct FlameNode *node)
     return FlameWait_kind(node->id) >= 0;
 }
 
-// Returns the index of the node that gets the time of a dropped node: the same
-// kind of wait of the root, or the caller's node.
+// Returns the index of the node that gets the time of a dropped node: the
+// root's wait of the same kind, or the caller's node.
 static size_t target_of(const struct FlameNode *node)
 {
     return is_wait(node) ? 1 + (size_t)FlameWait_kind(node->id) : node->parent;
@@ -147,8 +147,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // The time of each dropped node is added to another node before any node
-    // moves, from the last node to the first.
+    // First the time of each dropped node is added to another node, from the
+    // last node to the first. Then the other nodes move.
     for (size_t i = flame->count; i-- > 1;) {
         if (is_small(parts, i, least))
             join(&flame->nodes[target_of(&flame->nodes[i])], &flame->nodes[i],
@@ -198,8 +198,8 @@ static bool grow(struct Flame *flame, size_t room)
     return true;
 }
 
-// Allocates memory for `count` more nodes of the tree. If there is no memory,
-// or there would be too many nodes, removes the smallest nodes.
+// Allocates memory for `count` more nodes of the tree. Without memory, or if
+// there would be too many nodes, removes the smallest nodes instead.
 static void reserve(struct Flame *flame, size_t count,
                     const struct ShareTime *now)
 {
@@ -215,9 +215,9 @@ static void reserve(struct Flame *flame, size_t count,
         make_room(flame, now);
 }
 
-// Returns the child of the node `parent` for the function or the wait `id`. If
-// the node has no such child, makes the child. Returns 0 if there is no room
-// for a new child node.
+// Returns the child of the node `parent` for the function or the wait `id`,
+// which is made if it is missing. Returns 0 if there is no room for a new child
+// node.
 static uint32_t step(struct Flame *flame, uint32_t parent, uint32_t id)
 {
     uint32_t *child = place_of(flame, parent, id);
@@ -240,7 +240,7 @@ static void add(struct Flame *flame, const struct ShareTime *now,
     for (size_t i = 0; i < sample->depth; i++) {
         next = step(flame, at, sample->path[i]);
         if (!next)
-            break; // There is neither a free node nor memory for a new one.
+            break; // No node is free, and there is no memory for a new one.
         at = next;
     }
     node = &flame->nodes[at];
@@ -281,7 +281,7 @@ struct Reading {
     const struct ShareTime *now;
     const struct Part *parts;
     double least;      // The size of the smallest nodes that get a row.
-    uint32_t *numbers; // For each node, the number of its row.
+    uint32_t *numbers; // Number of each node's row.
     struct FlameTable *table;
 };
 
@@ -326,8 +326,8 @@ static void add_wait(struct FlameWait *wait, const struct ShareValue *value,
     wait->ns += (uint64_t)(factor * (double)Counter_get(&value->total_ns));
 }
 
-// Returns the time of a wait's node. Waiting time of an unknown kind is divided
-// in proportion to the other waits of the same caller.
+// Returns the time of a wait's node. Waiting time whose kind is unknown is
+// divided in proportion to the other waits of the same caller.
 static struct FlameWait wait_of(const struct Reading *reading,
                                 const struct FlameNode *node)
 {

@@ -3,10 +3,10 @@
 // functions that begins with the outermost function. The node has the CPU time
 // of the samples whose stack is exactly this path, both for the newest seconds
 // (share.h) and for the time since the start. If there is no memory for a new
-// node, the smallest nodes are added to their callers' nodes. Waits are leaves
-// of the tree, with the waiting time that observations of threads have found.
-// The sampler's thread adds samples and observations, and any thread may read
-// the tree.
+// node, the smallest nodes are removed, and their time is added to their
+// callers' nodes. Waits are leaves of the tree, with the waiting time that
+// observations of threads have found. The sampler's thread adds samples and
+// observations, and any thread may read the tree.
 #pragma once
 
 #include "ipc/flame_table.h"
@@ -21,18 +21,19 @@
 #define FLAME_NODES 32768
 #define FLAME_PLACES 2
 
-// Number of the root's waits: one for each kind of wait, and one for waits of
-// an unknown kind.
+// The root has this number of waits: one for each kind of wait, and one for
+// waits of an unknown kind.
 #define FLAME_OWN_WAITS (WAIT_KINDS + 1)
 
 struct FlameNode {
-    // Id of a function; 0 for stacks that lack their outermost frames; the id
-    // of a wait (FlameWait_kind) for the waiting time of the caller's node.
+    // Id of a function, or 0 for stacks that lack their outermost frames. A
+    // node for the waiting time of its caller has the id of a wait
+    // (FlameWait_kind).
     uint32_t id;
     // Index of the caller's node, which is smaller than the index of this node.
     uint32_t parent;
-    // CPU time of the samples whose stack ends with this node, or the waiting
-    // time.
+    // CPU time of the samples whose stack ends with this node, or a wait's
+    // waiting time.
     struct ShareValue self;
     // The part of `self` that was spent in C functions called by the function.
     struct ShareValue in_c;
@@ -45,7 +46,7 @@ struct Flame {
     // before the first sample.
     struct FlameNode *nodes;
     // A hash table of the nodes by parent and id, with FLAME_PLACES places for
-    // each node of the allocated memory. In the hash table, a free place is 0.
+    // each node of the allocated memory. The value 0 is a free place.
     uint32_t *places;
     size_t count;
     // Number of nodes that the allocated memory can hold, at most FLAME_NODES.
@@ -61,7 +62,8 @@ struct FlameSample {
     size_t depth;
     bool in_c;
     double cpu_ns;
-    // Code unit and line of the innermost function's instruction; 0 if unknown.
+    // Code unit and line of the innermost function's instruction, or 0 if
+    // unknown.
     uint32_t unit, line;
     uint8_t opcode; // Base opcode of the innermost function's instruction.
 };
@@ -76,15 +78,15 @@ void Flame_abandon(struct Flame *flame);
 void Flame_add(struct Flame *flame, const struct ShareTime *now,
                const struct FlameSample *sample);
 // Returns the tree as a table with at most `most` rows and waits. The times of
-// the smallest nodes are added to their callers' rows, and the times of the
-// smallest waits to the root's waits. Waiting time of an unknown kind is
-// divided in proportion to the other waits of the same row. The caller frees
-// the table with FlameTable_free. Returns NULL if there is no memory.
+// smaller nodes are added to their callers' rows, and the times of smaller
+// waits to the root's waits. Waiting time of an unknown kind is divided in
+// proportion to the other waits of the same row. The caller frees the table
+// with FlameTable_free. Returns NULL if there is no memory.
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Visits the nodes at depth 3 below the node `id` of the first level: for each
-// of them, the id of its parent, its own id, and its time since the start.
+// Is called for each node at depth 3 below the node `id` of the first level,
+// with the id of its parent, its own id, and its time since the start.
 typedef void FlameVisit(void *context, uint32_t parent, uint32_t id,
                         uint64_t ns);
 void Flame_below(struct Flame *flame, uint32_t id, FlameVisit *visit,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// FlameNames_set sets the names of the functions in a table of stacks. Any
+// FlameNames_set finds the names of the functions in a table of stacks. Any
 // thread may call this function.
 #pragma once
 

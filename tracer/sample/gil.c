@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Reads a file of /proc/self/task/TID by a single call of pread. If the program
-// has closed Ocular's descriptor and reused its number, pread does not move the
-// position in the program's file.
+// Reads a file in /proc/self/task/TID by a single call of pread. The program
+// may have closed Ocular's descriptor and used its number again. pread does not
+// move the position in that file.
 static long read_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char path[48];
@@ -36,7 +36,7 @@ static long read_file(pid_t tid, const char *name, char *text, size_t size)
 
 // In /proc/self/task/TID/schedstat, the second number is the ns for which the
 // thread was ready to run but had no CPU. The first number is the ns for which
-// the thread ran, and is 0 if the kernel does not count.
+// the thread ran. It is 0 if the kernel does not count.
 static void read_ready(struct GilQuestion *question)
 {
     char text[80], *end = text;

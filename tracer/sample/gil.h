@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 enum GilWait {
-    GIL_UNREADABLE, // The kernel does not tell what the thread does.
+    GIL_UNREADABLE, // The kernel does not say what the thread does.
     // The kernel has not answered the newest question, perhaps because the
     // thread has ended.
     GIL_UNANSWERED,
@@ -24,11 +24,12 @@ enum GilWait {
 
 // A question about what a thread does, and the kernel's answer.
 struct GilQuestion {
-    pid_t tid; // Id of the thread in question, which the caller sets.
-    // Set by the caller: true if the caller has its own table of descriptors.
+    pid_t tid; // Id of the thread, which the caller sets.
+    // The caller sets `own_files` to true if it has its own table of
+    // descriptors.
     bool own_files;
     // ns for which the thread was ready to run but had no CPU, since the thread
-    // began; 0 if the kernel does not count them.
+    // began, or 0 if the kernel does not count them.
     uint64_t ready_ns;
     enum WaitKind kind; // The kind of the thread's wait, if it waits.
     bool polls; // True if the thread waits for any of several descriptors.
@@ -47,21 +48,20 @@ struct Gil {
     // Number of times that the GIL went to another thread than its last holder.
     const unsigned long *switches;
     // CPython's switch interval in us. A thread that has waited for the GIL
-    // this long requests the GIL. After a request for the GIL, the holder of
-    // the GIL must release the GIL as soon as it runs Python code.
+    // this long requests the GIL. After this request, the holder of the GIL
+    // must release the GIL as soon as it runs Python code.
     const unsigned long *interval_us;
-    // A request for the GIL is stored in the int at `request`. If `request` is
-    // NULL, the request is the bit `request_bit` of a word in the holder's
-    // PyThreadState, at the offset `thread_request`.
+    // CPython stores a request for the GIL in the int at `request`. If
+    // `request` is NULL, CPython sets the bit `request_bit` of a word in the
+    // holder's PyThreadState, at the offset `thread_request`.
     const int *request;
     size_t thread_request;
     uintptr_t request_bit;
-    // A function that finds out what a thread does; Gil_wait, or a function of
-    // a test.
+    // Finds out what a thread does. The pointer is Gil_wait, except in tests.
     enum GilWait (*wait)(const struct Gil *gil, struct GilQuestion *question);
 };
 
-// The data about the GIL that each SampledThread has.
+// The part of struct SampledThread that is about the GIL.
 struct GilThread {
     struct ShareValue held, waited;
     // ns for which the thread was off the CPU for a reason that is not known
@@ -69,29 +69,33 @@ struct GilThread {
     // decayed.
     double off_ns, faded_ns;
     // ns for which the thread was ready to run but had no CPU, by the kernel's
-    // last answer; 0 before the first answer.
+    // last answer, or 0 before the first answer.
     uint64_t ready_ns;
     // True if the newest observation found that the thread does not wait for
     // the GIL.
     bool sleeps;
-    // Of `stride` observations that need an answer, the one with the number
-    // `turn` gets it. `passed` of them have passed.
+    // Of each `stride` observations that need an answer, the kernel is asked at
+    // the one with the number `turn`. `passed` is the number of observations so
+    // far.
     uint32_t stride, turn, passed;
     // ns off the CPU since the last observation that needed an answer. The
     // fields from `all_ns` to `told_ns` decay as shares do.
     double all_ns;
-    // The rest describes the time since an answer had the kind of the wait:
-    // ns off the CPU, and those for which the thread was ready to run. The
-    // kernel counts a wait for a CPU when it ends.
+    // The fields from `since_ns` on describe the time since an answer last had
+    // the kind of the wait. `since_ns` is the time off the CPU, and
+    // `starved_ns` is its part in which the thread was ready to run but had no
+    // CPU. The kernel counts a wait for a CPU when it ends.
     double since_ns, starved_ns;
-    // ns for which later answers stand, and those of them that a function has
-    // got as a wait for a CPU.
+    // `owed_ns` are the ns that wait for later answers about their kind.
+    // `told_ns` is the part of them that a function already has as a wait for a
+    // CPU.
     double owed_ns, told_ns;
     // True if the newest sample or observation found that the thread has the
     // GIL although another thread has requested it.
     bool holds;
     uint32_t switches; // Value of Gil_switches while the thread has the GIL.
-    // Ticks of the first sample or observation that found this hold of the GIL.
+    // Ticks of the first sample or observation since the thread last took the
+    // GIL.
     uint64_t since;
 };
 
@@ -120,7 +124,7 @@ static inline bool Gil_is_requested(const struct Gil *gil, uintptr_t state)
                            gil->request_bit) != 0;
 }
 
-// Finds out what a thread does, by asking the kernel in which system call the
-// thread is. A thread that waits for the GIL waits for a futex within CPython's
-// GIL struct.
+// Asks the kernel in which system call a thread is, which shows what the thread
+// does. A thread that waits for the GIL waits for a futex within CPython's GIL
+// struct.
 enum GilWait Gil_wait(const struct Gil *gil, struct GilQuestion *question);

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-// The kernel is asked about at most ASKED_PER_S threads a second and ASKED_MOST
-// threads a step, because each answer takes about 20 us (docs/overhead.md). If
-// threads have the GIL for less than half of the time, the kernel is asked
-// about fewer threads, because threads then seldom wait for the GIL. To learn
-// the kinds of waits, the kernel is still asked about ASKED_LEAST_PER_S threads
-// a second.
+// Ocular asks the kernel about at most ASKED_PER_S threads a second and
+// ASKED_MOST threads in a step of the observer, because each answer takes about
+// 20 us (docs/overhead.md). Ocular asks about fewer threads if the GIL is free
+// for more than half of the time, because threads then seldom wait for it. It
+// still asks about ASKED_LEAST_PER_S threads a second, to learn the kinds of
+// waits.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
 #define ASKED_LEAST_PER_S 4
@@ -25,7 +25,7 @@ static void credit(struct ShareValue *one, struct ShareValue *all,
     ShareValue_add(all, now, ns);
 }
 
-// Credits the time for which the thread was off the CPU. `faded_ns` is the part
+// Credits the time for which a thread was off the CPU. `faded_ns` is the part
 // of the time that is too old for the shares, so only the totals get
 // `faded_ns`.
 static void credit_off(struct GilThread *thread, struct ShareValue *one,
@@ -46,10 +46,10 @@ void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
 // --- The longest hold --------------------------------------------------------
 
 // If a thread has requested the GIL and the holder releases the GIL, CPython
-// lets another thread take it. So if another thread had requested the GIL at a
-// first moment, and the number of switches is the same at a second moment, the
-// holder did not release the GIL between these moments. The thread that
-// requested the GIL had waited for the switch interval before the request.
+// lets another thread take it. Suppose another thread had requested the GIL at
+// a first moment, and the number of switches is the same at a second moment.
+// The holder then did not release the GIL between these moments. The thread
+// that requested the GIL had waited for the switch interval before the request.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested)
 {
@@ -79,7 +79,7 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
 
 // --- A step of the observer --------------------------------------------------
 
-// Finds out whether the kernel tells what a thread waits for, by asking about
+// Finds out whether the kernel says what a thread waits for, by asking about
 // the calling thread.
 static void probe(struct GilWatch *watch)
 {
@@ -134,8 +134,8 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
     return watch->place;
 }
 
-// Returns true if another thread has requested the GIL from the thread of
-// `state`. The PyThreadState at `state` may have been freed.
+// Returns true if another thread has requested the GIL from the thread with the
+// PyThreadState `state`. That PyThreadState may have been freed.
 static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 {
     const struct Gil *gil = watch->gil;
@@ -148,9 +148,9 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
-// Returns true if the kernel may be asked about the thread, which needs an
-// answer. The waits of an observation that gets an answer also stand for those
-// of observations that get none.
+// An observation needs the kernel's answer. Returns true if the kernel may be
+// asked now. An observation that gets an answer also represents observations
+// that get none.
 static bool may_ask(struct GilWatch *watch, struct GilThread *own)
 {
     watch->needy++;
@@ -165,7 +165,8 @@ static bool may_ask(struct GilWatch *watch, struct GilThread *own)
         return false;
     }
     if (!watch->left) {
-        // Many threads began to need answers, so a new stride is needed, too.
+        // Many threads began to need answers at once, so a new stride is
+        // needed, too.
         own->passed = own->stride;
         return false;
     }
@@ -175,10 +176,11 @@ static bool may_ask(struct GilWatch *watch, struct GilThread *own)
     return true;
 }
 
-// Takes the time for which the thread waited for a CPU, which is no waiting for
-// the GIL. The kernel's first answer also contains an unknown time before the
-// thread's first observation. So the whole first answer is subtracted from the
-// time off the CPU, but does not count as waiting for a CPU.
+// Subtracts the time for which the thread waited for a CPU, because this is no
+// waiting for the GIL. The kernel's first answer also contains an unknown time
+// before the thread's first observation. The whole first answer is therefore
+// subtracted from the time off the CPU, but does not count as waiting for a
+// CPU.
 static void take_ready(struct GilWatch *watch, struct SampledThread *thread,
                        uint64_t ready_ns, const struct ShareTime *now)
 {
@@ -186,7 +188,7 @@ static void take_ready(struct GilWatch *watch, struct SampledThread *thread,
     double ready =
         ready_ns > own->ready_ns ? (double)(ready_ns - own->ready_ns) : 0;
     double off = own->off_ns + own->faded_ns, starved = 0;
-    // The kernel's numbers do not decay.
+    // Unlike Ocular's sums, the kernel's numbers do not decay.
     double kept = off > 0 ? own->off_ns / off : 1;
 
     if (own->ready_ns) {
@@ -205,8 +207,8 @@ static void take_ready(struct GilWatch *watch, struct SampledThread *thread,
     own->told_ns += thread->stack.starved_ns;
 }
 
-// Stores in the thread's stack for how long it has waited, if the kind of the
-// wait is known.
+// Stores in thread->stack for how long the thread has waited, if the kind of
+// the wait is known.
 static void tell_kind(struct SampledThread *thread)
 {
     struct GilThread *own = &thread->gil;
@@ -218,8 +220,8 @@ static void tell_kind(struct SampledThread *thread)
     own->since_ns = own->starved_ns = 0;
 }
 
-// Returns true if the kernel tells why the thread is off the CPU. Sets *waits
-// to whether the thread waits for the GIL.
+// Returns true if the kernel says why the thread is off the CPU. Sets *waits to
+// true if the thread waits for the GIL, otherwise to false.
 static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
                         const struct ShareTime *now, bool *waits)
 {
@@ -238,7 +240,7 @@ static bool find_reason(struct GilWatch *watch, struct SampledThread *thread,
     else if (question.polls && watch->loops &&
              EventLoops_is_idle(watch->loops, thread->tid))
         question.kind = WAITS_IDLE;
-    // The wait of a thread that has the GIL gets its kind later.
+    // If the thread has the GIL, the kind of its wait is found later.
     if (!thread->ran || !thread->start.active) {
         thread->stack.wait_kind = question.kind;
         tell_kind(thread);
@@ -274,8 +276,8 @@ static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
         return;
     watch->stack = &thread->stack;
     GilWatch_note(watch, thread, &moment, requested);
-    // The GIL's holder can be asleep, or wait for a CPU. A holder that has not
-    // run since its last observation was asleep all the time.
+    // The holder of the GIL can be asleep, or wait for a CPU. A holder that has
+    // not run since its last observation was asleep all the time.
     if (!on_cpu && may_ask(watch, &thread->gil) &&
         ((find_reason(watch, thread, now, &waits) && !waits &&
           is_held(watch)) ||
@@ -290,11 +292,11 @@ static void observe_other(struct GilWatch *watch, struct SampledThread *thread,
     bool waits = false;
 
     if (thread->ran && (on_cpu || thread->start.active))
-        // A thread that is running does not wait. A later observation finds why
-        // the thread was off the CPU.
+        // A running thread does not wait. A later observation finds why the
+        // thread was off the CPU.
         return;
-    // A thread that waits for the GIL runs briefly at each switch interval, to
-    // request the GIL.
+    // `ran` is true even for a thread that waits for the GIL, because it runs
+    // briefly at each switch interval to request the GIL.
     if (thread->state && (thread->ran || !own->sleeps ||
                           thread->stack.wait_kind == WAIT_UNKNOWN)) {
         bool found =
@@ -326,7 +328,7 @@ void GilWatch_observe(struct GilWatch *watch, size_t place, bool on_cpu,
     else
         observe_other(watch, thread, on_cpu, now);
     if (!thread->ran)
-        tell_kind(thread); // A thread that sleeps on waits as before.
+        tell_kind(thread); // The thread still waits as before.
 }
 
 void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
@@ -334,8 +336,8 @@ void GilWatch_end(struct GilWatch *watch, const struct ShareTime *now)
     if (watch->stack)
         Attribution_block(watch->attribution, watch->stack, now,
                           watch->waited_ns);
-    // If the GIL's holder is not in the table of sampled threads, no function
-    // can get the waiting time.
+    // The waiting time cannot be credited to any function if the GIL's holder
+    // is not in the table of sampled threads.
     if (watch->stack || (watch->holder && watch->place == GIL_UNLISTED))
         watch->waited_ns = 0;
 }

@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-// A set of the signals 1 to 64 with one bit for each signal, as the kernel has
-// it.
+// A set of the signals 1 to 64 as the kernel stores it, with one bit for each
+// signal.
 typedef uint64_t signals_t;
 
 static signals_t one(int number)
@@ -46,8 +46,8 @@ static char *put_number(char *end, unsigned number)
 #define BLOCKED_FIELD 32
 
 // Returns the signals from 1 to 31 that the main thread has blocked, or all
-// signals if they cannot be read. The compiler must not inline this function,
-// because its buffers need room on a signal stack, which may be small.
+// signals if they cannot be read. The compiler must not inline this function.
+// Its buffers need room on the signal stack, which may be small.
 __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
     static const char before[] = "/proc/self/task/", after[] = "/stat";
@@ -94,7 +94,7 @@ void MainSignals_pass(const void *context, pid_t pid)
 
     memcpy(&blocked, &thread->uc_sigmask, sizeof blocked);
     if (syscall(SYS_rt_sigpending, &pending, sizeof pending))
-        return; // A filter of system calls forbids rt_sigpending.
+        return; // A filter of system calls (seccomp) forbids rt_sigpending.
     pending &= passed() & ~blocked;
     if (pending)
         pending &= ~blocked_in(pid);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Hands over the process's signals to the main thread. For a signal of the
+// Passes the process's signals on to the main thread. For a signal of the
 // process the kernel wakes the main thread, but delivers the signal to the
 // first thread that handles any signal. CPython runs Python's signal handlers
 // only in the main thread. Without MainSignals_pass, the main thread could
 // sleep again for ever without having run Python's signal handler. The handler
 // of the timers' signal calls MainSignals_pass at its beginning, with all
-// signals blocked. The rules for that handler (cpu_timer.h) apply to
-// MainSignals_pass, too.
+// signals blocked. MainSignals_pass follows the rules for that handler
+// (cpu_timer.h).
 #pragma once
 
 #include <sys/types.h>

@@ -49,8 +49,8 @@ int Memory_open(struct Memory *memory)
 
 bool Memory_recover(struct Memory *memory)
 {
-    // If the program has closed /proc/self/mem, Memory_keep opens the file
-    // again, so Memory_recover does not.
+    // If the program has closed /proc/self/mem, only Memory_keep opens the file
+    // again, not Memory_recover.
     return works(memory) || (!memory->by_file && choose(memory));
 }
 
@@ -86,7 +86,8 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 {
     struct iovec theirs = {(void *)from, size}, ours = {to, size};
 
-    if (memory->by_file) // Another file may have the descriptor's number now.
+    // The descriptor's number may belong to another file now.
+    if (memory->by_file)
         return Opened_holds(&memory->opened, memory->fd) &&
                read_file(memory->fd, from, to, size);
     return process_vm_readv(memory->pid, &ours, 1, &theirs, 1, 0) ==

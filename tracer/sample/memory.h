@@ -19,8 +19,8 @@ struct Memory {
     bool by_file; // True if memory is read through /proc/self/mem.
     int fd; // Descriptor of /proc/self/mem, or -1 if this file is not open.
     struct Opened opened;
-    // CLOCK_MONOTONIC in ns at which /proc/self/mem may be opened again; 0 if
-    // it is open.
+    // CLOCK_MONOTONIC in ns at which /proc/self/mem may be opened again, or 0
+    // if it is open.
     uint64_t again_ns;
 };
 
@@ -30,28 +30,27 @@ int Memory_open(struct Memory *memory);
 void Memory_close(struct Memory *memory);
 // If the program has closed /proc/self/mem, opens it again. For example, a
 // program that becomes a daemon closes all descriptors. A daemon then opens its
-// own files and expects the lowest numbers of descriptors. So /proc/self/mem is
-// opened only two seconds after its loss was seen. Between the loss and the
-// opening no memory is read, because another file may have the number of the
-// lost descriptor. If /proc/self/mem is open, Memory_keep costs one system
-// call. `now_ns` is CLOCK_MONOTONIC in ns. No thread may read memory during the
-// call.
+// own files and expects the lowest numbers of descriptors. /proc/self/mem is
+// therefore opened only two seconds after its loss was noticed. Until then no
+// memory is read, because another file may have the number of the lost
+// descriptor. If /proc/self/mem is open, Memory_keep costs one system call.
+// `now_ns` is CLOCK_MONOTONIC in ns. No thread may read memory during the call.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
-// Must be called after a read of memory has failed. Returns true if memory can
-// be read now. If the present way of reading will never work again, for example
-// because the program now filters its system calls, chooses the other way of
-// reading. If the present way still works, Memory_recover costs one system
+// Memory_recover must be called after a read of memory has failed. Returns true
+// if memory can be read now. Chooses the other way of reading if the present
+// way will never work again, for example because the program now filters its
+// system calls. If the present way still works, Memory_recover costs one system
 // call. No thread may read memory during the call.
 bool Memory_recover(struct Memory *memory);
 // Copies `size` bytes of memory from the address `from` to `to`. Returns true
 // if all bytes were read. If a read fails, the bytes at `to` are undefined.
 bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
                  size_t size);
-// Returns true if the page at `at` can be read now, from `at` to the end of the
-// page. Memory_is_readable takes about 0.4 us, even if the last check was long
-// ago. (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any
-// thread may call this function, which is async-signal-safe.
+// Returns true if the memory from `at` to the end of its page can be read now.
+// Memory_is_readable takes about 0.4 us, even if the last check was long ago.
+// (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any thread may
+// call this function, which is async-signal-safe.
 //
-// After the check, a read may still fault if another thread unmaps the page.
+// A read after this check may still fault if another thread unmaps the page.
 // The page of a live object is never unmapped.
 bool Memory_is_readable(uintptr_t at);

@@ -15,13 +15,15 @@
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-// The modules are found again after this time, because a file that was closed
-// can have made room for another one.
+// A module is an executable file that the process has mapped. After this time
+// modules are searched again, because another file may be mapped at an old
+// address.
 #define RESCAN_NS (10 * SECOND_NS)
-// When reading files has taken this CPU time in a step, others wait for the
-// next step.
+// After this CPU time for reading files in a step, the other files are read in
+// the next step.
 #define READING_NS (SECOND_NS / 50)
-#define VDSO "[vdso]" // The kernel's code in each process, which has no file.
+// Code of the kernel that each process has, without a file.
+#define VDSO "[vdso]"
 #define MOST_MODULES 4096u
 #define MOST_FUNCTIONS 65536u
 #define MOST_MAPS (8u << 20) // Largest number of bytes of /proc/self/maps.
@@ -34,7 +36,7 @@ void Native_init(struct Native *native, NativeReader *reader)
     Flame_init(&native->lines);
 }
 
-// Frees the rows of all binaries. No handler has a table.
+// Frees the rows of all binaries. No signal handler may use a table meanwhile.
 static void free_rows(struct Native *native)
 {
     for (struct NativeBinary *at = native->binaries; at; at = at->next) {
@@ -124,8 +126,9 @@ static struct NativeBinary *binary_of(struct Native *native, const char *path,
     return native->binaries = at;
 }
 
-// Adds the module of one line of /proc/self/maps, if a file is mapped there to
-// run it. A file that was deleted cannot be read by its path.
+// Adds a module for a line of /proc/self/maps, if a file is mapped there to be
+// executed. Deleted files are left out, because they cannot be read by their
+// path.
 static void add_module(struct Native *native, struct NativeTable *table,
                        const char *line)
 {
@@ -154,7 +157,7 @@ static void add_module(struct Native *native, struct NativeTable *table,
             (struct NativeModule){from, to, binary};
 }
 
-// Makes a table of the process's modules, and gives it to the handlers.
+// Makes a new table of the process's modules for the signal handlers.
 static void scan(struct Native *native)
 {
     char *text = read_maps(), *line, *next = text;
@@ -179,8 +182,8 @@ static void scan(struct Native *native)
         native->retired = atomic_exchange(&native->table, table);
 }
 
-// Frees the table that was replaced, if no handler runs that could use it.
-// Returns false if it must be kept.
+// Frees the old table, if no signal handler runs that could use it. Returns
+// false if the table must be kept.
 static bool drop_retired(struct Native *native)
 {
     struct NativeTable *retired = native->retired;
@@ -215,8 +218,8 @@ void Native_step(struct Native *native, uint64_t now_ns)
 
 // --- Functions ---------------------------------------------------------------
 
-// Reads the rows of a file. The file may be a large library, which takes a
-// tenth of a second; the threads' rings keep the samples meanwhile.
+// Reads the rows of a file (native_row.h). This takes a tenth of a second for a
+// large library. Meanwhile the threads' rings keep the samples.
 static void read_rows(struct Native *native, struct NativeBinary *binary)
 {
     struct NativeRows rows;
@@ -231,12 +234,13 @@ static void read_rows(struct Native *native, struct NativeBinary *binary)
     if (error)
         return;
     memcpy(binary->build, rows.build, sizeof binary->build);
-    // This store pairs with the acquire load of a handler.
+    // This store pairs with the acquire load of a signal handler.
     atomic_store_explicit(&binary->index, NativeIndex_new(&rows),
                           memory_order_release);
 }
 
-// Returns the address in the file of the function that contains an address.
+// Returns the address, in the file, of the function that contains the address
+// `pc`.
 static uint32_t function_at(const struct NativeModule *module, uintptr_t pc)
 {
     const struct NativeIndex *index = atomic_load(&module->binary->index);
@@ -249,7 +253,8 @@ static uint32_t function_at(const struct NativeModule *module, uintptr_t pc)
     return row ? row->at : 0;
 }
 
-// Returns the id of the function, or FLAME_NATIVE_ID if there is no room.
+// Returns the id of the C function at `pc`, or FLAME_NATIVE_ID if there is no
+// room.
 static uint32_t id_of(struct Native *native, const struct NativeModule *module,
                       uintptr_t pc)
 {
@@ -281,9 +286,9 @@ static uint32_t id_of(struct Native *native, const struct NativeModule *module,
 }
 
 // Reads the rows of a module that a walk has reached. A library that the
-// program loads brings others with it, so all that were found at the same time
-// are read, if there is time. At the first time this would be all libraries of
-// the program.
+// program loads brings other libraries with it, so all modules that were found
+// at the same time are read, if there is time. When modules are first searched,
+// only the one is read, because all would be all libraries of the program.
 static void read_module(struct Native *native, struct NativeBinary *binary)
 {
     read_rows(native, binary);
@@ -293,8 +298,8 @@ static void read_module(struct Native *native, struct NativeBinary *binary)
     }
 }
 
-// Looks at the last address of a walk that has ended in a module without rows.
-// Returns true if a later walk will do better.
+// Handles the last address of a walk that has ended in a module without rows.
+// Returns true if a later walk will come further.
 static bool learn(struct Native *native, const struct NativeTable *table,
                   uintptr_t pc)
 {
@@ -309,7 +314,7 @@ static bool learn(struct Native *native, const struct NativeTable *table,
         return true;
     }
     read_module(native, module->binary);
-    // The walk may be older than the rows.
+    // The rows may be newer than the walk.
     return !module->binary->tried || atomic_load(&module->binary->index);
 }
 
@@ -319,7 +324,7 @@ size_t Native_resolve(struct Native *native, const uintptr_t *pcs, size_t depth,
     const struct NativeTable *table = atomic_load(&native->table);
     size_t count = 0;
 
-    // The code that CPython's JIT makes is in no module.
+    // Code that CPython's JIT makes belongs to no module.
     if (!table || !depth ||
         (depth == 1 && !NativeTable_find(table, pcs[0]) && native->settled) ||
         (end == NATIVE_STRANGE && learn(native, table, pcs[depth - 1])))

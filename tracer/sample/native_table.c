@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define PAGE 4096u
-// A function's last instructions leave its saved rbp this far below rsp.
+// In a function's last instructions, the saved rbp lies up to this far below
+// rsp.
 #define RED_ZONE 128
 
 // --- Rows --------------------------------------------------------------------
@@ -60,7 +61,8 @@ const struct NativeRow *NativeIndex_find(const struct NativeIndex *index,
 
     if (at / PAGE < index->first || !index->rows.count)
         return NULL;
-    if (page >= index->pages) // The last row holds to the end of the segment.
+    // The last row describes the addresses up to the segment's end.
+    if (page >= index->pages)
         return &index->rows.rows[index->rows.count - 1];
     low = index->start[page];
     high = index->start[page + 1];
@@ -96,12 +98,11 @@ const struct NativeModule *NativeTable_find(const struct NativeTable *table,
 
 // The part of the stack that a walk may read.
 struct Stack {
-    uintptr_t low, high; // The innermost frame and NATIVE_STACK bytes.
+    uintptr_t low, high; // From the innermost frame, NATIVE_STACK bytes.
     uintptr_t readable;  // End of the pages that are known to be readable.
 };
 
-// The handler may run beside AddressSanitizer, which must not report that the
-// walk reads another function's frame.
+// AddressSanitizer must not report that the walk reads other functions' frames.
 __attribute__((no_sanitize_address)) static bool
 read_word(struct Stack *stack, uintptr_t at, uintptr_t *word)
 {
@@ -114,8 +115,8 @@ read_word(struct Stack *stack, uintptr_t at, uintptr_t *word)
     return true;
 }
 
-// Computes the CFA of the function at the row. Returns false if it is unknown
-// or impossible.
+// Computes the CFA (the caller's stack pointer) of the function by its row.
+// Returns false if the CFA is unknown or impossible.
 static bool find_cfa(const struct NativeRow *row, const struct NativeWalk *walk,
                      struct Stack *stack, uintptr_t *cfa)
 {
@@ -127,7 +128,8 @@ static bool find_cfa(const struct NativeRow *row, const struct NativeWalk *walk,
         *cfa = walk->bp + (uintptr_t)(intptr_t)row->cfa;
         break;
     case NATIVE_BY_PLT:
-        // An entry pushes a word before its last jump.
+        // An entry of the procedure linkage table pushes a word before its last
+        // jump.
         *cfa = walk->sp + 8 + (walk->pc % 16 >= 11 ? 8 : 0);
         break;
     case NATIVE_BY_WORD:
@@ -158,7 +160,8 @@ static bool step(const struct NativeRow *row, struct NativeWalk *walk,
     return true;
 }
 
-// Looks at the function at `at`. Returns its row, or NULL with the walk's end.
+// Finds the row of the function at the address `at`. Returns NULL if the walk
+// ends there, and sets walk->end.
 static const struct NativeRow *visit(const struct NativeTable *table,
                                      struct NativeWalk *walk, uintptr_t at)
 {

@@ -5,8 +5,8 @@
 
 // Largest number of threads that the sampler observes in one step.
 #define BATCH 256
-// If all reads of stacks have failed for this number of ns, Ocular takes stacks
-// as unreadable.
+// If all reads of stacks have failed for this number of ns, stacks count as
+// unreadable.
 #define REFUSED_NS 3e9
 // If the thread runs while its stack is read, the stack is read again. A stack
 // is read at most RETRIES times.
@@ -18,9 +18,8 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     struct Walk *walk = &observer->walk;
 
     // The registry's newest id is read before the stack. A code object that is
-    // later allocated at an address on the stack has a newer id. So the
-    // registry does not confuse the newer code object with the one on the
-    // stack.
+    // later allocated at an address on the stack therefore has a newer id. The
+    // registry thus does not confuse it with the code object on the stack.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -73,9 +72,9 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 }
 
 // Attributes the thread's waiting time since its last observation to the
-// functions on its stack. If the thread is running, a later observation
-// attributes the waiting time, except time of waiting for a CPU.
-// Returns true if the thread has run since its last observation.
+// functions on its stack. If the thread is running, only the time of waiting
+// for a CPU is attributed now, and the other waiting time by a later
+// observation. Returns true if the thread has run since its last observation.
 static bool observe(struct Observer *observer, size_t place,
                     const struct ShareTime *now, double first_ns)
 {
@@ -93,8 +92,8 @@ static bool observe(struct Observer *observer, size_t place,
         set_timer(observer, thread);
     if (seen != OBSERVED_IDLE) {
         walk(observer, thread);
-        // A thread that holds the GIL counts as running, because the sampler's
-        // own thread may have taken the CPU from it.
+        // A thread that holds the GIL counts as running even if it is off the
+        // CPU, because the sampler's own thread may have taken the CPU from it.
         on_cpu = SampledThread_is_running(thread, &observer->sampling->clock);
         running = on_cpu || thread->start.active;
     }
@@ -116,8 +115,8 @@ static bool observe(struct Observer *observer, size_t place,
     thread->stack.idle = SampledThread_is_idle(thread);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
-    // Soon after the start of tracing the registry lacks some of the code on
-    // the stack, so the stack is read once more.
+    // After the first observation the stack is read once more, because the
+    // registry lacks some of its code soon after the start of tracing.
     if (seen == OBSERVED_NEW)
         thread->walked = false;
     return thread->ran || seen == OBSERVED_NEW;
@@ -151,9 +150,9 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 
 // --- Where nothing can be read -----------------------------------------------
 
-// If memory is read through /proc/self/mem, the program may have closed the
-// descriptor of that file. If the program has closed it, Memory_keep opens
-// /proc/self/mem again after some time.
+// Memory may be read through /proc/self/mem, and the program may have closed
+// the descriptor of that file. Memory_keep then opens /proc/self/mem again
+// after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

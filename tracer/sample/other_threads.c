@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OURS "ocular-" // The names of Ocular's own threads begin so.
+// The names of Ocular's own threads begin with this text.
+#define OURS "ocular-"
 
 // Reads the name of a thread. Returns false if the thread has ended or belongs
 // to Ocular.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct SampleClock has the function by which the sampler reads its clocks.
-// The sampler's clocks are the kernel's clocks. A test replaces the kernel's
-// clocks with clocks that the test itself sets.
+// The sampler's clocks are the kernel's clocks. A test uses clocks that the
+// test itself sets.
 #pragma once
 
 #include "ipc/base/now.h"

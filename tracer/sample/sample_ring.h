@@ -2,7 +2,7 @@
 // struct SampleRing passes samples from a thread's signal handler to the
 // sampler's thread. The ring has one writer and one reader. Pushing a sample
 // needs no lock and no allocation, so it is async-signal-safe. If the ring is
-// full, a sample is lost and counted as lost.
+// full, a new sample is lost and counted as lost.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -22,15 +22,15 @@
 struct SampleHead {
     uint64_t cpu_ns; // ns of CPU time since the thread's last sample.
     uint64_t ticks;  // Ticks at which the sample was taken.
-    // Newest id in the registry before the stack was read. No code on the stack
-    // has a newer id.
+    // Newest id of a struct Code before the stack was read. No code on the
+    // stack has a newer id.
     uint32_t newest_id;
     uint32_t switches; // Value of Gil_switches, if the thread had the GIL.
     // Number of frames that follow the sample's head in the ring.
     uint16_t depth;
     uint8_t flags; // A set of SAMPLE_ bits.
-    // Number of addresses in C functions that follow the frames, and how the
-    // walk over these functions has ended (enum NativeEnd).
+    // Number of addresses in C functions that follow the frames in the ring,
+    // and how the walk over these functions has ended (enum NativeEnd).
     uint8_t native_depth, native_end;
 };
 
@@ -46,19 +46,19 @@ enum {
 };
 
 struct SampleRing {
-    // Number of words that were written into the ring; only the writer changes
+    // Number of words that were written into the ring. Only the writer changes
     // `pushed`.
     counter_t pushed;
-    // Number of words that were read from the ring; only the reader changes
+    // Number of words that were read from the ring. Only the reader changes
     // `popped`.
     counter_t popped;
-    counter_t lost; // Number of lost samples; only the writer changes `lost`.
+    counter_t lost; // Number of lost samples. Only the writer changes `lost`.
     uint64_t words[SAMPLE_RING_WORDS];
 };
 
 // Adds a sample to the ring. If the ring is full, counts the sample as lost and
-// returns false. Only the writer calls this function.
-// `native` has the head's `native_depth` addresses.
+// returns false. Only the writer calls this function. `native` has
+// `head->native_depth` addresses in C functions.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames, const uintptr_t *native);
 // Takes the oldest sample from the ring. Returns false if the ring is empty.

@@ -13,7 +13,7 @@
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
-#define IDLE_NS 10e9 // ns without running after which a thread is idle.
+#define IDLE_NS 10e9 // A thread is idle after these ns off the CPU.
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid)
@@ -31,10 +31,10 @@ void SampledThread_forget_waits(struct SampledThread *thread)
     thread->gil.ready_ns = 0;
 }
 
-// Waiting time that is not attributed to a function yet decays as shares do.
-// Without the decay, a thread whose waiting time was not attributed for long
-// would later give one function more time than has passed in the window of the
-// shares.
+// Waiting time that is not attributed to a function yet gets less weight over
+// time (decays) as shares do. Otherwise a thread whose waiting time was not
+// attributed for long would later give one function more time than has passed
+// in the window of the shares.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {
@@ -51,13 +51,14 @@ static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
     thread->wait_age = now->age;
 }
 
-// Returns the number of threads for which the thread's waits stand.
+// Returns the number of threads that this thread represents in the waiting
+// times.
 static double represented(const struct SampledThread *thread)
 {
     return thread->listed || !thread->timer ? 1 : thread->timer->represents;
 }
 
-// The timer of a thread that is not listed covers all its CPU time.
+// All CPU time of a thread that is not listed is covered by its timer.
 static enum Observation begin(struct SampledThread *thread,
                               const struct ShareTime *now, double first_ns)
 {

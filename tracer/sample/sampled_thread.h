@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct SampledThread describes one sampled Python thread. The struct has the
-// thread's clocks, its timer, its shares, and its stack at the last observation
-// that found that the thread had run. Only the sampler's thread changes a
-// struct SampledThread. Any thread may read its shares.
+// struct SampledThread describes one sampled Python thread. It has the thread's
+// clocks, timer and shares, and the stack at the last observation before which
+// the thread had run. Only the sampler's thread changes a struct SampledThread.
+// Any thread may read its shares.
 #pragma once
 
 #include "tracer/sample/attribution.h"
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 struct SampledThread {
-    // PyThreadState that the thread runs; 0 if the thread is outside Python.
+    // PyThreadState that the thread runs, or 0 if the thread is outside Python.
     uintptr_t state;
     pid_t tid;
     // ListedThread.number, which together with `tid` identifies the thread.
@@ -22,13 +22,13 @@ struct SampledThread {
     struct ShareValue cpu;
     struct ShareValue wait;
     counter_t samples; // Number of samples and observations of the thread.
-    struct Breakdown functions; // Parts of the thread's CPU time by function.
+    struct Breakdown functions; // The thread's CPU time by function.
 
     // True if the thread was observed before, so that the clocks below are
     // valid.
     bool known;
     bool ran;    // True if the thread ran between the two newest observations.
-    bool walked; // True if `stack` is the thread's stack from when it last ran.
+    bool walked; // True if `stack` shows where the thread last ran.
     struct CpuTimer *timer; // NULL if the thread has no timer.
     // True if the thread counts in Observer.untimed, because it has no timer or
     // a muted timer.
@@ -39,9 +39,8 @@ struct SampledThread {
     // Value of the thread's CPU clock in ns at the newest observation.
     uint64_t cpu_ns;
     uint64_t wall_ns; // CLOCK_MONOTONIC in ns at the newest observation.
-    // Value of the thread's CPU clock in ns up to which its CPU time is
-    // attributed to functions. `accounted_ns` is used only if the thread has no
-    // timer.
+    // CPU time up to this value of the thread's CPU clock, in ns, is attributed
+    // to functions. `accounted_ns` is used only if the thread has no timer.
     uint64_t accounted_ns;
     double wait_ns; // ns of waiting that are not attributed to a function yet.
     // Value of ShareTime.age at which `wait_ns` was last updated.
@@ -52,16 +51,16 @@ struct SampledThread {
     // The PyThreadState's values with which the newest walk of the stack began.
     struct WalkStart start;
     struct SampledStack stack;
-    // True if a list contained the thread. A thread that has begun after the
-    // newest list was made is not listed, and its timer may represent others.
+    // True if a list of Python threads contained the thread. A thread that has
+    // begun after the newest list was made is not listed, and its timer may
+    // represent others.
     bool listed;
     bool gone; // True if the thread is not listed and has ended.
 };
 
 enum Observation {
-    // The thread is new, or its clock now belongs to another thread. If the
-    // thread is new or its clock was replaced, the clock was read for the first
-    // time.
+    // The thread is new, or its clock now belongs to another thread. Its clock
+    // was read for the first time.
     OBSERVED_NEW,
     // The thread has not run since the last observation, so `stack` is still
     // valid.
@@ -72,36 +71,37 @@ enum Observation {
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid);
-// Reads the thread's clocks. The first observation of a thread stands for
-// `first_ns` ns, which is the time between two observations. So the waits of
-// threads that live for less than this time are right in the mean.
+// Reads the thread's clocks. A thread's first observation represents `first_ns`
+// ns, which is the time between two observations. The waits of threads that
+// live for less than this time are thus right in the mean.
 enum Observation SampledThread_observe(struct SampledThread *thread,
                                        const struct SampleClock *clock,
                                        const struct ShareTime *now,
                                        double first_ns);
-// Takes back the wait of a first observation, because the thread is running.
+// SampledThread_forget_waits is called if a first observation finds the thread
+// running, and drops its waiting time.
 void SampledThread_forget_waits(struct SampledThread *thread);
 // Returns true if the thread's CPU clock has moved since the observation. The
 // caller has just read the thread's stack.
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time that must be attributed to the observed stack, or
-// 0. The result is above 0 if the thread has no timer, or if it has had no
-// sample for a long time because it has blocked the signal.
+// 0. The result is above 0 if the thread has no timer. It is also above 0 if
+// the thread has had no sample for a long time because it has blocked the
+// signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 // Returns true if the thread has used `ns` of CPU time since the newest sample
 // of its timer. SampledThread_lacks_sample returns true at most once in `ns` of
 // CPU time.
 bool SampledThread_lacks_sample(struct SampledThread *thread, uint64_t ns);
-// Returns true if the thread has not run for 10 s, and so counts as idle, as a
-// worker without work does. The main thread is never idle, because the program
-// waits for the main thread.
+// Returns true if the thread has not run for 10 s, like a worker without work.
+// The main thread is never idle, because the program waits for the main thread.
 bool SampledThread_is_idle(const struct SampledThread *thread);
 void SampledThread_account(struct SampledThread *thread);
 // Frees the thread's timer. CPU time that this timer has sampled is not
 // attributed a second time.
 void SampledThread_drop_timer(struct SampledThread *thread);
-// Forgets the last observation, because it is too old. The thread's next
-// observation counts as its first.
+// SampledThread_forget is called if the last observation is too old. The
+// thread's next observation counts as its first.
 void SampledThread_forget(struct SampledThread *thread);

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-struct OfferedThreads { // A list of threads that a holder of the GIL offers.
+// A list of Python threads, made by a holder of the GIL.
+struct OfferedThreads {
     size_t count;
     struct ListedThread threads[];
 };
@@ -31,10 +32,10 @@ static void table_free(struct SampledThreadTable *table)
 
 void SampledThreads_release(struct SampledThreads *threads)
 {
-    // If the process forked while the parent's sampler was making a new table,
-    // the forked child finds only the old table. The old table lacks the
-    // threads that were already moved to the new table, and the child leaks
-    // their memory.
+    // The process may fork while the parent's sampler is making a new table.
+    // The child then finds only the old table. The old table lacks the threads
+    // that were already moved to the new table, so the child leaks their
+    // memory.
     if (threads->table)
         table_free(threads->table);
     Heap_free(threads->incoming);
@@ -53,8 +54,8 @@ static void set_state(struct SampledThread *thread, uintptr_t state)
 }
 
 // Returns true if the sampled thread and the listed thread are the same. A new
-// thread may get the id of a thread that has ended. A thread whose record did
-// not exist when it was first listed may have a number now.
+// thread may get the id of a thread that has ended. A thread's number is 0 if
+// it had no record when it was first listed, and may be set now.
 static bool is_same(const struct SampledThread *thread,
                     const struct ListedThread *listed)
 {
@@ -63,8 +64,8 @@ static bool is_same(const struct SampledThread *thread,
 }
 
 // Takes a listed thread out of the table. The table and the list almost always
-// have the same order, except that new threads come first. So the search begins
-// after the thread that was taken last.
+// have the same order, except that new threads come first. The search therefore
+// begins after the thread that was taken last.
 static struct SampledThread *take(struct SampledThreadTable *table,
                                   size_t *next,
                                   const struct ListedThread *listed)
@@ -140,9 +141,9 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
     Counter_set(&to->window_age, Counter_get(&from->window_age));
 }
 
-// Makes a new struct SampledThread. A thread that was known before may have
-// been missing from the last list, because it was outside Python. A thread that
-// was known before gets back its old numbers.
+// Makes a new struct SampledThread. If the thread was known before, it was
+// missing from the last list because it was outside Python. It then gets back
+// its old numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {
@@ -150,7 +151,7 @@ static struct SampledThread *make(struct Ended *ended,
     struct EndedThread before;
 
     if (thread == NULL)
-        // Without memory, the thread is added when the next list comes.
+        // If memory is out, the thread is added with the next list.
         return NULL;
     SampledThread_init(thread, listed->state, listed->tid);
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
@@ -199,7 +200,8 @@ static bool same_threads(const struct SampledThreadTable *table,
     return true;
 }
 
-// The thread's timer stands only for this one thread from now on.
+// Marks the thread as listed. Its timer represents only this thread from now
+// on.
 static void list(struct SampledThread *thread,
                  const struct ListedThread *listed)
 {
@@ -212,7 +214,7 @@ static void list(struct SampledThread *thread,
 }
 
 // Moves the threads that have begun after the list was made from the old table
-// to the new one, and ends the other threads that are left in the old table.
+// to the new one. The other threads in the old table have ended.
 static void move_or_end(struct SampledThreads *threads,
                         struct SampledThreadTable *table)
 {
@@ -275,8 +277,8 @@ static bool is_listed(const void *offered, pid_t tid)
     return false;
 }
 
-// Returns the list with all other threads of the process behind it. Without
-// memory, returns the list as it is.
+// Adds all other threads of the process to the end of the list, and returns the
+// list. If memory is out, the list does not change.
 static struct OfferedThreads *add_others(struct OfferedThreads *list)
 {
     struct OtherThreads others = {.is_listed = is_listed, .list = list};
@@ -335,7 +337,7 @@ int SampledThreads_offer(struct SampledThreads *threads,
         list->count++;
     }
     // This store pairs with the exchange in SampledThreads_take. If the sampler
-    // has not taken the list before, the new list replaces it.
+    // has not taken the earlier list, the new list replaces it.
     Heap_free(atomic_exchange_explicit(&threads->incoming, list,
                                        memory_order_acq_rel));
     return 0;
@@ -389,7 +391,7 @@ long SampledThreads_shares(struct SampledThreads *threads,
 {
     const struct Ended *ended = &threads->ended;
     struct SampledThreadTable *table;
-    size_t live, count, known = 0; // Only listed threads have a row.
+    size_t live, count, known = 0; // `known` counts listed threads.
 
     pthread_mutex_lock(&threads->lock);
     table = threads->table;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct SampledThreads keeps the threads that the sampler observes. A thread
-// that holds the GIL offers a list of all Python threads, and never waits for
-// the sampler. The sampler's thread takes the list when it wakes up. Any thread
-// may read the shares of the threads.
+// that holds the GIL hands over (offers) a list of all Python threads, and
+// never waits for the sampler. The sampler's thread takes the list when it
+// wakes up. Any thread may read the shares of the threads.
 #pragma once
 
 #include "tracer/base/ended.h"
@@ -12,12 +12,13 @@
 
 // One Python thread in an offered list.
 struct ListedThread {
-    // PyThreadState; 0 if the thread is outside the interpreter.
+    // PyThreadState, or 0 if the thread is outside the interpreter.
     uintptr_t state;
-    pid_t tid; // Id of the thread; 0 if this entry of the list must be skipped.
+    // Id of the thread, or 0 if this entry of the list must be skipped.
+    pid_t tid;
     char name[64];
-    // A number that distinguishes threads which had the same thread id one
-    // after the other; 0 if unknown.
+    // A number that is different for two threads with the same thread id, of
+    // which one has ended, or 0 if unknown.
     unsigned number;
 };
 
@@ -32,7 +33,7 @@ struct ThreadShares {
     uint64_t samples;
     double cpu_s; // Seconds of CPU time since the sampler first saw the thread.
     bool ended;
-    // The functions' parts of `cpu_share`.
+    // `cpu_share`, divided by functions.
     struct BreakdownRow functions[BREAKDOWN_ROWS];
     size_t function_count;
 };
@@ -59,19 +60,18 @@ int SampledThreads_init(struct SampledThreads *threads);
 // Frees all sampled threads but not their timers. SampledThreads_release also
 // works in a forked child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
-// Offers a list of threads to the sampler. Copies the list, and takes no lock.
-// Returns 0 or -ENOMEM. Any thread may call this function.
+// Hands over a list of threads to the sampler. Copies the list, and takes no
+// lock. Returns 0 or -ENOMEM. Any thread may call this function.
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
 // Takes the newest list that was offered. Threads that still exist keep their
-// numbers. Only the sampler calls this function.
-// If `all` is true, also takes the threads that are in no list, because they
-// never ran Python code.
+// numbers. Only the sampler calls this function. If `all` is true, also adds
+// the threads that are in no list, because they never ran Python code.
 void SampledThreads_take(struct SampledThreads *threads, bool all);
-// Adds a thread that has begun and has made its own timer, before a list
-// contains the thread. Returns false if the thread has a timer already or there
-// is no memory. If the result is false, the caller still owns the new timer.
-// Only the sampler calls this function.
+// Adds a new thread that has made its own timer, before a list contains the
+// thread. Returns false if the thread has a timer already or there is no
+// memory. In these cases the caller still owns the timer. Only the sampler
+// calls this function.
 bool SampledThreads_begin(struct SampledThreads *threads,
                           struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the

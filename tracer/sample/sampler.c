@@ -24,15 +24,15 @@
 #define LIGHT_NS 1e9
 // ns between two steps of the sampler if no running thread has a timer.
 #define UNTIMED_NS 50e6
-// Largest number of ns between two steps of the sampler. This largest number
-// applies if no thread has run.
+// Largest number of ns between two steps of the sampler, which is reached if no
+// thread runs.
 #define IDLE_NS 1e9
-// ns between two tries of reading memory, after reads were denied.
+// If reads of memory were denied, memory is tried again after these ns.
 #define RETRY_NS 2e9
 #define LIGHT_CORES 0.2
 // Seconds that the kernel needs for one signal, in addition to the handler's
-// time. The kernel queues and delivers the signal, and returns from the handler
-// (docs/overhead.md).
+// time. In this time the kernel queues and delivers the signal, and returns
+// from the handler (docs/overhead.md).
 #define SIGNAL_S 2.5e-6
 
 struct Sampler {
@@ -41,8 +41,8 @@ struct Sampler {
     struct Observer observer;
     struct StallWatch stalls;
     uint64_t due_ns; // CLOCK_MONOTONIC in ns at which the next step is due.
-    // Mean ns between two steps of the sampler. Each step draws a random time
-    // that is up to a quarter shorter or longer.
+    // Mean ns between two steps of the sampler. The time between two steps is
+    // random, and up to a quarter shorter or longer.
     double interval_ns;
     uint32_t random; // State of the generator of random numbers.
     counter_t steps;
@@ -59,8 +59,8 @@ struct Sampler {
 
 // Returns the smallest number of ns until the sampler's next step. A step of
 // the sampler begins with cold caches, because other code has run since the
-// last step. So a step with few samples costs nearly as much as a step with
-// many samples.
+// last step. A step with few samples therefore costs nearly as much as a step
+// with many samples.
 static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
 {
     const struct Sampling *sampling = &sampler->sampling;
@@ -72,7 +72,7 @@ static double choose_least_ns(const struct Sampler *sampler, uint64_t samples)
     return (double)samples < LIGHT_CORES * of_a_core ? LIGHT_NS : LOOK_NS;
 }
 
-// Without a random factor all steps could find a periodic program in the same
+// The random factor prevents that all steps meet a periodic program in the same
 // phase.
 static void choose_due(struct Sampler *sampler, uint64_t now_ns,
                        uint64_t samples, bool ran)
@@ -100,7 +100,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     Counter_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
     if (Observer_is_denied(observer)) {
-        // The shares do not contain the time for which reads were denied.
+        // The time in which reads were denied does not count for shares.
         sampling->stepped_ns = now_ns;
         if (!Observer_recover(observer, now_ns)) {
             sampler->due_ns = now_ns + (uint64_t)RETRY_NS;
@@ -159,7 +159,7 @@ static bool wait_until(struct Sampler *sampler, uint64_t due_ns)
     return !stop;
 }
 
-// A thread of the program calls this function when its event loop begins a
+// A thread of the program calls wake_for_step when its event loop begins a
 // step.
 static void wake_for_step(void *argument)
 {

@@ -4,7 +4,7 @@
 // the thread's CPU time (cpu_timer.h). The sampler's own thread,
 // "ocular-sampler", collects the samples one to four times a second, and then
 // observes in which functions threads wait (observer.h). The sampler's thread
-// never attaches to the interpreter, and never dereferences a pointer that it
+// never attaches to the interpreter. It never dereferences a pointer that it
 // has read in CPython's memory. The sampler uses the address of a code object
 // only if the registry knows it.
 #pragma once
@@ -24,41 +24,40 @@ struct SamplerTotals {
     double window_samples;
     uint64_t wakeups; // Number of wake-ups of the sampler's thread.
     uint64_t samples; // Number of samples of running threads.
-    // Number of samples whose stacks could not be read to the end. `samples`
+    // Number of samples whose stack could not be read to the end. `samples`
     // also counts these samples.
     uint64_t unknown;
-    // Number of samples whose stacks are deeper than WALK_DEPTH. `samples` also
+    // Number of samples whose stack is deeper than WALK_DEPTH. `samples` also
     // counts these samples.
     uint64_t truncated;
     // Number of samples that were lost because a ring was full. The CPU time of
     // a lost sample is added to the thread's next sample.
     uint64_t lost;
-    // Number of samples that found the thread in a hook of Ocular. `samples`
-    // also counts these samples.
+    // Number of samples that were taken while the thread ran a hook of Ocular.
+    // `samples` also counts these samples.
     uint64_t ours;
     uint64_t untimed; // Number of threads that cannot have a timer.
-    // Number of the signal that takes samples; 0 if there are only
+    // Number of the signal that takes samples, or 0 if there are only
     // observations.
     int signal;
-    // Reason why no signal takes samples. In `error`, -EBUSY means that no
-    // signal is free, -EINVAL that the chosen signal cannot be used, and -EPERM
-    // that a thread may not read its own memory.
+    // Reason why no signal takes samples. -EBUSY means that no signal is free,
+    // -EINVAL that the chosen signal cannot be used, and -EPERM that a thread
+    // may not read its own memory.
     int error;
-    // Time for which a running thread's innermost function was excluded or
-    // unknown, as a part of one core's wall time in the newest seconds.
-    // `elsewhere` contains the time of an excluded function even if a traced
-    // caller was credited with the time. `elsewhere` does not contain waiting,
-    // because idle threads always wait in unknown code.
+    // Time in which threads ran in functions that are excluded or unknown, as a
+    // fraction of one core's wall-clock time in the newest seconds. The time of
+    // an excluded function is contained even if it was also credited to a
+    // traced caller. Waiting time is not contained, because idle threads always
+    // wait in unknown code.
     double elsewhere;
-    // Seconds of CPU time that the sampler's thread used, and that other
-    // threads used to make their timers.
+    // Seconds of CPU time of the sampler's thread, and of other threads when
+    // they made their timers.
     double cpu_s;
-    // Seconds of CPU time that the signal handlers took on the program's
-    // threads.
+    // Seconds of CPU time of the signal handlers on the program's threads.
     double handlers_s;
-    // Seconds of CPU time of the samples that found a hook of Ocular.
+    // Seconds of CPU time for which samples found a hook of Ocular running.
     double ours_s;
-    // Number of samples in whose handlers `handlers_s` was spent.
+    // Number of samples whose signal handlers took `handlers_s`.
     uint64_t taken;
 };
 
@@ -73,21 +72,20 @@ struct SamplerParts {
     const struct Clock *counter;
     // NULL if the sampler reads the kernel's clocks.
     const struct SampleClock *clock;
-    struct SampleSink sink;   // A consumer that also gets each sample.
+    struct SampleSink sink;   // Also gets each sample.
     struct EventLoops *loops; // NULL if no event loop is observed.
-    // Reads files for walks over C functions; NULL if nothing can read them.
+    // Reads files for walks over C functions, or NULL if nothing can read them.
     NativeReader *native_reader;
     // Ticks that a call of an empty function takes without tracing.
     double call_ticks;
-    // Number of the signal that takes samples. If the number is 0, the sampler
-    // takes any free signal. If the number is negative, the sampler uses no
-    // signal and only observes.
+    // Number of the signal that takes samples. 0 means any free signal. With a
+    // negative number, the sampler uses no signal and only observes.
     int signal;
 };
 
-// Makes a sampler that has no thread until Sampler_resume. `hz` is the number
-// of samples per second of a thread's CPU time. Returns 0 or -errno. -EPERM
-// means that no way of reading memory works. -EINVAL means that the layout of
+// Makes a sampler. Its thread starts with Sampler_resume. `hz` is the number of
+// samples per second of a thread's CPU time. Returns 0 or -errno. -EPERM means
+// that no way of reading memory works. -EINVAL means that the layout of
 // CPython's frames or `hz` is impossible.
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
@@ -105,33 +103,33 @@ void Sampler_stop(struct Sampler *sampler);
 // above 0 and at most 10000. The sampler uses the number from its next step on.
 // Returns 0 or -EINVAL. Any thread may call this function.
 int Sampler_set_hz(struct Sampler *sampler, double hz);
-// Sampler_pause ends the sampler's thread. While the thread is paused, all data
-// stays, and new samples stay in the rings until they are collected.
-// Sampler_resume starts the thread again and returns 0 or -errno. After an
-// error, Sampler_resume may be called again. Only one thread at a time may call
-// Sampler_pause or Sampler_resume.
+// Sampler_pause ends the sampler's thread. During a pause all data stays, and
+// new samples stay in the rings until they are collected. Sampler_resume starts
+// the thread again and returns 0 or -errno. After an error, Sampler_resume may
+// be called again. Only one thread at a time may call Sampler_pause or
+// Sampler_resume.
 void Sampler_pause(struct Sampler *sampler);
 int Sampler_resume(struct Sampler *sampler);
 // Collects the remaining samples after the sampler's thread has ended.
 void Sampler_collect(struct Sampler *sampler);
 // Frees the sampler's memory in a forked child.
 void Sampler_abandon(struct Sampler *sampler);
-// Gives the sampler a list of all thread states, which it copies. Threads that
-// the sampler already knows keep their shares. The governor calls
+// Hands over a list of all thread states to the sampler, which copies the list.
+// Threads that the sampler already knows keep their shares. The governor calls
 // Sampler_set_threads while it holds the GIL, and the function takes no lock.
 // Returns 0 or -ENOMEM.
 int Sampler_set_threads(struct Sampler *sampler,
                         const struct ListedThread *threads, size_t count);
-// Makes a timer for the calling thread at once, so that even a very short
+// Makes a CPU timer for the calling thread at once, so that even a very short
 // thread gets its share of the samples. `state` is the PyThreadState with which
-// the thread runs its first code. Making a timer allocates memory and takes two
-// system calls, together 5 us. The caller of Sampler_begin_thread holds the
-// GIL, and the sampler must not be stopping.
+// the thread runs its first code. This allocates memory and takes two system
+// calls, together 5 us. The caller of Sampler_begin_thread holds the GIL, and
+// the sampler must not be stopping.
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 // Writes the shares of all sampled threads to *shares, which the caller frees
-// with Heap_free(). *shares also has threads that have ended, except those that
-// were dropped. Returns the number of threads, or -errno. Any thread may call
-// this function.
+// with Heap_free(). The threads include ended threads, except those that were
+// dropped. Returns the number of threads, or -errno. Any thread may call this
+// function.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
@@ -144,18 +142,20 @@ bool Sampler_knows_waits(const struct Sampler *sampler);
 // Returns true if the sampler can also find out how long threads wait for a
 // CPU.
 bool Sampler_knows_ready(const struct Sampler *sampler);
-// Returns a table, of at most `most` rows, of the stacks that samples have
+// Returns a table, with at most `most` rows, of the stacks that samples have
 // found since the start and in the newest seconds. Returns NULL if there is no
 // memory. The caller owns the table. Any thread may call this function.
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
-// Samples also have the C functions until `until_ns` of CLOCK_MONOTONIC, and as
-// long as an earlier call has asked for. Any thread may call this function.
+// Samples contain C functions until CLOCK_MONOTONIC is `until_ns`, or longer if
+// an earlier call has asked for a later time. Any thread may call this
+// function.
 void Sampler_want_natives(struct Sampler *sampler, uint64_t until_ns);
-// Returns true if samples have C functions now.
+// Returns true if samples contain C functions now.
 bool Sampler_has_natives(const struct Sampler *sampler);
-// Visits the innermost C functions below the Python function `id`: line, id of
-// the C function, ns of CPU time (Flame_below). Sampler_describe_native then
-// describes one of them (Native_describe). Any thread may call the functions.
+// Calls `visit` for the innermost C functions that the Python function `id` has
+// called, with the line, the id of the C function, and its ns of CPU time
+// (Flame_below). Sampler_describe_native describes one of these C functions
+// (Native_describe). Any thread may call the functions.
 void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
                         void *context);
 bool Sampler_describe_native(struct Sampler *sampler,
@@ -166,17 +166,18 @@ bool Sampler_describe_native(struct Sampler *sampler,
 // call on, and the result is NaN until then, and for a second more. Only the
 // thread that builds snapshots calls this function.
 double Sampler_task_share(struct Sampler *sampler, uint32_t id);
-// Takes from a queue a call of a dark function that a sample has found on a
-// stack. Returns false if this queue is empty. Only one thread at a time may
-// call this function.
+// A sample can find a call of a function that has no hooks (is dark) on a
+// stack. Sampler_take_edge takes such a call from a queue. Returns false if
+// this queue is empty. Only one thread at a time may call this function.
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
-// Returns the time of the sampler's newest step, to which all shares refer.
+// Returns the time of the sampler's newest step, which is the present time for
+// all shares.
 struct ShareTime Sampler_now(const struct Sampler *sampler);
 // Returns the time in ticks before which all samples are attributed, or
 // UINT64_MAX if no more samples will come. Any thread may call this function.
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // Returns true if no way of reading memory has worked for some seconds, for
-// example because the program has begun to filter its system calls. While
-// memory cannot be read, the shares do not change, and they do not contain this
-// time. The sampler tries every two seconds whether memory can be read again.
+// example because the program has begun to filter its system calls. Shares do
+// not change while memory cannot be read, and do not contain this time. The
+// sampler tries every two seconds whether memory can be read again.
 bool Sampler_is_denied(const struct Sampler *sampler);

@@ -2,9 +2,9 @@
 #include "tracer/sample/samples.h"
 #include "ipc/base/now.h"
 
-// Returns true if the walk over C functions can be used. If there are Python
-// functions, a walk that has missed the evaluation loop has also taken C
-// functions of their callers.
+// Returns true if the C functions of the sample can be used. A walk that has
+// missed CPython's evaluation loop contains too many C functions if there are
+// Python functions on the stack, because it also went through their callers.
 static bool has_natives(const struct SampleHead *head)
 {
     return head->native_end &&
@@ -70,7 +70,7 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // The timer may use a signal that the sampler has given up since.
+        // Meanwhile the sampler may have given up the timer's signal.
         if (timer->signal != timers->signal ||
             !SampledThreads_begin(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
@@ -95,11 +95,10 @@ static void note_signal(struct Samples *samples)
     Counter_set(&samples->error, (uint64_t)-samples->sampling->timers.error);
 }
 
-// If the program has replaced the signal's handler, starts again with another
-// signal. Also starts again if the program has begun to filter system calls, so
-// that the signal handler can no longer check whether pages are readable. If
-// the handler cannot check pages, the new start fails, and there are no timers
-// any more.
+// If the program has replaced the signal's handler, timers start again with
+// another signal. They also start again if the program has begun to filter
+// system calls, so that the signal handler can no longer check whether pages
+// are readable. This new start fails, and there are no timers any more.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;
@@ -130,8 +129,8 @@ uint64_t Samples_waiting(const struct Samples *samples)
     return count;
 }
 
-// Collects the samples of one thread. Returns true if no frame of some sample's
-// stack could be read.
+// Collects the samples of one thread. Returns true if there was a sample for
+// which no frame of the stack could be read.
 static bool collect_from(struct Samples *samples, struct SampledThread *thread,
                          const struct ShareTime *now)
 {
@@ -158,8 +157,9 @@ void Samples_collect(struct Samples *samples, const struct ShareTime *now)
     for (size_t i = 0; i < table->count; i++) {
         struct SampledThread *thread = table->threads[i];
 
-        // The thread's CPU clock is read before its samples are collected. So
-        // if the thread has ended, all its samples are collected.
+        // The thread's CPU clock is read before its samples are collected. If
+        // the clock shows that the thread has ended, no sample can come after
+        // this.
         if (!thread->listed)
             thread->gone =
                 !Sampling_ns(samples->sampling, Now_clock_of(thread->tid));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Samples collects the samples of the CPU timers of all threads, even of
-// threads that end before the sampler gets a list with them. struct Samples
-// also adds up the cost of the samples, and counts the lost samples. Only the
-// sampler's thread calls these functions. Any thread may read the counters.
+// threads that end before the sampler gets a list with them. It also adds up
+// the cost of the samples, and counts lost samples. Only the sampler's thread
+// calls these functions. Any thread may read the counters.
 #pragma once
 
 #include "tracer/sample/sampling.h"
@@ -11,12 +11,12 @@
 struct Samples {
     struct Sampling *sampling; // Borrowed.
     struct Starts starts;
-    // Stack of the sample that is being attributed.
+    // Stack of the sample that is being handled.
     struct SampledStack stack;
-    // Addresses and ids of C functions of this sample.
+    // Addresses and ids of the C functions of the sample that is being handled.
     uintptr_t pcs[NATIVE_DEPTH];
     uint32_t natives[NATIVE_IDS];
-    // Number of the wanted signal; 0 for any signal, below 0 for no signal.
+    // Number of the wanted signal, 0 for any signal, or below 0 for no signal.
     int signal;
 
     // Ticks before which all samples are collected.
@@ -35,7 +35,8 @@ struct Samples {
 void Samples_open(struct Samples *samples, struct Sampling *sampling,
                   int signal);
 void Samples_close(struct Samples *samples);
-// Takes the timers that threads have made for themselves since the last step.
+// Takes over the timers that threads have made for themselves since the last
+// step.
 void Samples_take_begun(struct Samples *samples);
 // Returns the number of samples that wait in the threads' rings.
 uint64_t Samples_waiting(const struct Samples *samples);

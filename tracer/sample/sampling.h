@@ -9,7 +9,7 @@
 #include "tracer/sample/sample_clock.h"
 
 struct Sampling {
-    // The registry in `attribution` is borrowed.
+    // `attribution` does not own its registry.
     struct Attribution attribution;
     struct CallEdges edges;
     struct Flame flame;
@@ -38,8 +38,8 @@ struct ShareTime Sampling_now(const struct Sampling *sampling);
 // Returns the ns of CPU time between two samples of a thread.
 uint64_t Sampling_period_ns(const struct Sampling *sampling);
 // Advances the shares to the time `now_ns`. `samples` is the number of samples
-// since the last step. The shares do not contain time for which the machine
-// slept.
+// since the last step. Time in which the machine was suspended does not count
+// for shares.
 struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
                                   uint64_t samples);
 // Attributes CPU time and waiting time to the functions on a thread's stack.

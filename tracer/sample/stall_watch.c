@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // EARLY, SOON and PERIOD are fractions of the time after which a step of an
-// event loop is a stall. A turn of StallWatch observes each step that has run
-// for the fraction EARLY of a stall's time. If a turn finds a younger step, the
-// next turn comes after the fraction SOON of a stall's time. If no step runs,
-// the next turn comes after the fraction PERIOD. So each step is observed
-// before it becomes a stall, even if a turn is late by a fifth of a stall's
-// time. If no event loop has begun or stalled for CLOSE_NS, turns are CALM
-// times rarer, because a turn takes about 20 us.
+// event loop is a stall. At regular times (turns) StallWatch observes each step
+// that has run for the fraction EARLY of a stall's time. If a turn finds a
+// younger step, the next turn comes after the fraction SOON of a stall's time.
+// If no step runs, the next turn comes after the fraction PERIOD. Each step is
+// thus observed before it becomes a stall, even if a turn is late by a fifth of
+// a stall's time. A turn takes about 20 us, so turns are CALM times rarer if no
+// event loop has begun or stalled for CLOSE_NS.
 #include "tracer/sample/stall_watch.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
@@ -21,7 +21,8 @@
 #define CALM 4
 // Smallest number of ns between two turns of StallWatch.
 #define LEAST_NS 10000000u
-// A step that has run for time t is observed again after t / LATER.
+// A step of an event loop that has run for the time t is observed again after t
+// / LATER.
 #define LATER 8
 // One turn observes at most MOST_LOOPS event loops, so many busy event loops
 // cost no more than two.
@@ -29,7 +30,7 @@
 // If the thread runs while its stack is read, the stack is read again. A stack
 // is read at most RETRIES times.
 #define RETRIES 3
-// Stands for the outermost functions of a stack that did not fit.
+// Replaces the names of the outermost functions of a stack that did not fit.
 #define OMITTED "…"
 
 static uint32_t line_of(const struct Code *code, uint32_t unit)
@@ -44,8 +45,8 @@ static uint32_t line_of(const struct Code *code, uint32_t unit)
 }
 
 // Inserts a function's name at the beginning of `out`, which lists names
-// separated by semicolons. If the name does not fit, inserts OMITTED instead
-// and returns false. OMITTED always fits.
+// separated by semicolons. If the name does not fit, inserts OMITTED and
+// returns false. OMITTED always fits.
 static bool prepend(char *out, size_t size, const char *name)
 {
     size_t old = strlen(out), gap = old > 0;
@@ -110,12 +111,12 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
         Counter_get(&loop->steps) != step)
         // The frames that were read may be those of the loop's next step.
         return;
-    // If the step of the event loop runs in another greenlet, its code object
-    // is on another stack.
+    // fill() does not find the step's code object if the step runs in another
+    // greenlet, which has another stack.
     if (!fill(watch, newest, code, &place) &&
         start.chunk == atomic_load_explicit(&loop->chunk, memory_order_relaxed))
-        // An exception has ended the step, while PY_UNWIND, which reports such
-        // an end, was switched off.
+        // An exception has ended the step unseen, because PY_UNWIND was
+        // switched off.
         atomic_compare_exchange_strong(&loop->began, &began, 0);
     else if (place.function)
         EventLoops_observe(watch->loops, loop, step, Clock_read(watch->clock),
@@ -142,7 +143,7 @@ static uint64_t see(struct StallWatch *watch, struct EventLoop *loop,
     return (uint64_t)(age_ns / LATER);
 }
 
-// Returns true if a loop has begun or stalled within the last CLOSE_NS.
+// Returns true if an event loop has begun or stalled within the last CLOSE_NS.
 static bool is_close(struct StallWatch *watch, uint64_t now_ns)
 {
     const struct EventLoops *loops = watch->loops;
@@ -155,9 +156,8 @@ static bool is_close(struct StallWatch *watch, uint64_t now_ns)
     return now_ns < watch->close_until_ns;
 }
 
-// Makes the next step of an event loop wake the sampler's thread, unless a step
-// has begun since StallWatch's last turn. Returns false if a step has begun
-// since StallWatch's last turn.
+// Makes the next step of an event loop wake the sampler's thread. Does nothing
+// and returns false if a step has begun since the last turn of StallWatch.
 static bool fall_asleep(struct StallWatch *watch)
 {
     struct EventLoops *loops = watch->loops;
@@ -191,8 +191,8 @@ static uint64_t turn(struct StallWatch *watch, uint64_t now_ns)
             watch->first = number + 1;
     }
     most = (uint64_t)(PERIOD * (is_close(watch, now_ns) ? 1 : CALM) * limit_ns);
-    // A step that has already run for long probably goes on, so the sampler's
-    // thread may sleep.
+    // A step that has run for long probably goes on, so the sampler's thread
+    // may sleep.
     if (next > most && fall_asleep(watch))
         return next == UINT64_MAX ? next : now_ns + next;
     watch->steps = steps;
@@ -205,7 +205,7 @@ uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns)
     if (!watch->loops)
         return UINT64_MAX;
     if (watch->slept && !atomic_load(&watch->loops->asleep))
-        // A step of an event loop has woken the sampler's thread.
+        // In this case a step of an event loop has woken the sampler's thread.
         watch->due_ns = 0;
     if (now_ns >= watch->due_ns)
         watch->due_ns = turn(watch, now_ns);

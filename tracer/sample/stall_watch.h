@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct StallWatch observes the stacks of event loops whose running step takes
-// long. So a stall has a function and a line even if the loop's thread sleeps.
-// While steps run, the sampler's thread wakes up often enough to observe each
-// step before it becomes a stall. While no step runs, the sampler's thread
-// sleeps until the next step wakes it.
+// long. For each stall, a function and a line are therefore known, even if the
+// loop's thread sleeps. While steps run, the sampler's thread wakes up often
+// enough to observe each step before it becomes a stall. While no step runs,
+// the sampler's thread sleeps until the next step wakes it.
 #pragma once
 
 #include "tracer/base/clock.h"
@@ -11,13 +11,13 @@
 #include "tracer/sample/event_loops.h"
 
 struct StallWatch {
-    // Event loops to observe; NULL if none are observed. All pointers in struct
-    // StallWatch are borrowed.
+    // Event loops to observe, or NULL if none are observed. struct StallWatch
+    // owns none of its pointers.
     struct EventLoops *loops;
     const struct Attribution *attribution;
     struct Walk *walk;
     const struct Clock *clock;
-    // CLOCK_MONOTONIC in ns at which event loops must be observed next;
+    // CLOCK_MONOTONIC in ns at which event loops must be observed next, or
     // UINT64_MAX if the next step must wake the thread.
     uint64_t due_ns;
     // True if the next step of an event loop must wake the sampler's thread.
@@ -25,10 +25,10 @@ struct StallWatch {
     // Number of the event loop with which a turn begins, and number of loops
     // that the turn may still observe.
     unsigned first, left;
-    // Number of event loops' steps that had begun when loops were last
+    // Number of steps that had begun in all event loops when they were last
     // observed.
     uint64_t steps;
-    // Number of event loops, and of stalls, that had begun when loops were last
+    // Number of event loops plus number of stalls, when loops were last
     // observed.
     uint64_t news;
     // CLOCK_MONOTONIC in ns until which event loops are observed often.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/sample/starts.h"
 
-// Largest number of starting threads per second that get a timer.
+// Of the threads that start in a second, at most this number get a timer.
 #define MOST_STARTS 100
 
 void Starts_init(struct Starts *starts)

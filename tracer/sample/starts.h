@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Starts counts the threads that start, and decides which of them get a
 // timer at their start. If many threads start, only one of several threads gets
-// a timer, which stands for the others, too. Any thread that holds the GIL may
+// a timer, and represents the others, too. Any thread that holds the GIL may
 // call Starts_begin. The sampler's thread calls Starts_step.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 struct Starts {
     _Atomic uint64_t begun;  // Number of threads that have started.
-    _Atomic uint64_t ticks;  // Ticks that making timers took.
-    _Atomic uint32_t one_in; // One of `one_in` threads that start gets a timer.
+    _Atomic uint64_t ticks;  // Ticks that it took to make timers.
+    _Atomic uint32_t one_in; // Of `one_in` threads, one gets a timer.
     // Value of `begun`, and CLOCK_MONOTONIC in ns, at the sampler's newest
     // step.
     uint64_t before, since_ns;
@@ -19,11 +19,12 @@ struct Starts {
 void Starts_init(struct Starts *starts);
 // Must be called by each Python thread when it starts. `state` is the thread's
 // PyThreadState. One of `one_in` threads, chosen at random, gets a timer.
-// `period_ns` is the CPU time between two samples; 0 if threads have no timers.
+// `period_ns` is the CPU time between two samples, or 0 if threads have no
+// timers.
 void Starts_begin(struct Starts *starts, struct CpuTimers *timers,
                   uintptr_t state, uint64_t period_ns);
 // Computes `one_in` from the number of threads that have started since the last
 // step.
 void Starts_step(struct Starts *starts, uint64_t now_ns);
-// Returns the seconds of CPU time that making timers took.
+// Returns the seconds of CPU time that it took to make timers.
 double Starts_s(const struct Starts *starts, const struct Clock *clock);

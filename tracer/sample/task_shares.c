@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-#define LEAST_NS 1e9 // ns of sampling before which no share is known.
+// A share is known only after this number of ns of sampling.
+#define LEAST_NS 1e9
 
 // Returns the index of the group's entry, or of the free entry for it, or
 // TASK_SHARES if there are too many groups.
@@ -38,7 +39,7 @@ double TaskShares_read(const struct TaskShares *shares, uint32_t id,
 {
     const struct ShareTime *begin = &shares->begin;
     unsigned at = find(shares, id);
-    // The window may have begun before `begin`.
+    // The window of the shares may have begun before `begin`.
     double kept = ShareTime_decay(begin->age, now->age);
     double seen_ns = now->full_ns - begin->full_ns * kept;
 

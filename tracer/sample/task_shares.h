@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// struct TaskShares has the CPU time of the coroutine functions by which
-// asyncio's tasks are grouped. A sample counts for one group: that of the task
-// that runs. The sampler's thread writes the times, and any thread may read
-// them.
+// Ocular groups asyncio's tasks by coroutine functions. struct TaskShares has
+// the CPU time of each group. Each sample counts for the group of the task that
+// runs. The sampler's thread writes the times, and any thread may read them.
 #pragma once
 
 #include "tracer/base/share.h"
@@ -13,21 +12,23 @@
 struct TaskShares {
     struct ShareTime begin; // The time at which the sampling of tasks began.
     struct {
-        counter_t id; // Id of the coroutine function; 0 if the entry is free.
+        // Id of the coroutine function, or 0 if the entry is free.
+        counter_t id;
         struct ShareValue cpu;
     } all[TASK_SHARES];
 };
 
-// Finds the coroutine function by which the task of a stack is grouped. A
-// zeroed struct TaskOfStack belongs to a stack of which no frame was passed.
+// Finds the coroutine function by which the task of a sampled stack is grouped.
+// All fields are 0 before the first frame of a stack.
 struct TaskOfStack {
     const struct Code *group; // NULL if no task runs.
-    bool ended;               // No further frame changes `group`.
+    bool ended;               // True if no further frame changes `group`.
 };
 
-// Passes the next frame of the stack, the outermost frame first. The group is
-// the task's outermost coroutine. If that is a library's coroutine, the group
-// is the first function of the program's own code in the await chain.
+// TaskOfStack_pass is called for each frame of the stack, from the outermost to
+// the innermost. The group is the task's outermost coroutine. If a library owns
+// that coroutine, the group is the first coroutine of the program's own code in
+// the await chain.
 static inline void TaskOfStack_pass(struct TaskOfStack *task,
                                     const struct Code *code)
 {

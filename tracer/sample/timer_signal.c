@@ -13,14 +13,15 @@
 #include <time.h>
 #include <unistd.h>
 
-// Number of the highest signals that are not chosen, because debuggers and
+// The highest signals, of this number, are not chosen, because debuggers and
 // valgrind use them.
 #define UNUSED_SIGNALS 3
 // Each report of a thread's signal mask adds SAID_ONCE to Mute.word.
 #define SAID_ONCE 2u
-// Number of consecutive readings of a thread's mask that must find the signal
-// not blocked. A thread that has just woken up shows its temporary mask until
-// it gets a CPU.
+// The signal counts as not blocked if this number of consecutive readings of
+// the thread's mask have found it not blocked. A single reading is not enough,
+// because a thread that has just woken up shows its temporary mask until it
+// gets a CPU.
 #define SURE_TIMES 4u
 
 // --- Which one ---------------------------------------------------------------
@@ -42,7 +43,7 @@ bool TimerSignal_has(int signal, TimerHandler *handler)
 }
 
 // Chooses the free signal with the highest number, because hardly any program
-// uses the highest numbers.
+// uses high numbers.
 static int choose(TimerHandler *handler)
 {
     for (int signal = SIGRTMAX - UNUSED_SIGNALS; signal > SIGRTMIN; signal--)
@@ -70,8 +71,8 @@ int TimerSignal_install(int signal, TimerHandler *handler)
         (!TimerSignal_has(signal, handler) && !has_default(signal)))
         return -EBUSY;
     // While the signal handler runs, all signals are blocked (main_signals.h)
-    // except those of faults. So a crash in the signal handler is reported as a
-    // crash.
+    // except those of faults. A crash in the signal handler is thus reported as
+    // a crash.
     sigfillset(&action.sa_mask);
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&action.sa_mask, faults[i]);
@@ -90,13 +91,13 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0;
 }
 
-// Returns true if the thread waits with a temporary signal mask. During a wait
-// with a temporary signal mask, the kernel shows only this mask.
+// Returns true if the thread waits with a temporary signal mask. During such a
+// wait the kernel shows only the temporary mask.
 static bool waits_with_another_mask(pid_t tid)
 {
-    // `mask` tells which argument of the system call is the temporary signal
-    // mask; 1 is the first argument. If the argument is NULL, the signal mask
-    // does not change.
+    // `mask` is the number of the argument that has the temporary signal mask,
+    // counted from 1. If this argument is NULL, the system call does not change
+    // the signal mask.
     static const struct {
         long number;
         int mask;
@@ -109,8 +110,8 @@ static bool waits_with_another_mask(pid_t tid)
 
     if (!read_of(tid, "syscall", text, sizeof text))
         return false;
-    // If the file has the text "running", the number is 0, which no system call
-    // in `calls` has.
+    // strtol returns 0 if the file has the text "running". `calls` has no
+    // system call 0.
     number = strtol(text, &at, 10);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         if (calls[i].number != number)
@@ -124,8 +125,8 @@ static bool waits_with_another_mask(pid_t tid)
 
 enum SignalMask { MASK_OPEN, MASK_BLOCKED, MASK_UNSURE };
 
-// Finds out whether a thread has blocked the signal. Returns MASK_OPEN if the
-// kernel does not show the mask.
+// Finds out whether a thread has blocked the signal. Returns MASK_OPEN (not
+// blocked) if the kernel does not show the mask.
 static enum SignalMask mask_of(pid_t tid, int signal)
 {
     static const char field[] = "\nSigBlk:";
@@ -186,7 +187,7 @@ void TimerSignal_take_back(int signal)
 
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) ==
             signal &&
-        // True if something else than a timer has sent the signal.
+        // This signal was sent by something else than a timer.
         info.si_code != SI_TIMER)
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal,
                 &info);

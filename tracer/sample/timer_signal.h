@@ -25,7 +25,7 @@ bool TimerSignal_has(int signal, TimerHandler *handler);
 // async-signal-safe.
 bool TimerSignal_is_blocked(int signal);
 
-// struct Mute tells whether a thread has blocked the timers' signal, as far as
+// struct Mute says whether a thread has blocked the timers' signal, as far as
 // this is known. A thread reports each change of its signal mask that Ocular
 // notices. The sampler's thread also reads the thread's mask, because Ocular
 // does not notice all changes.
@@ -38,7 +38,7 @@ struct Mute {
     unsigned seen_open;
 };
 
-#define MUTED 1u // Bit of Mute.word for a blocked signal.
+#define MUTED 1u // The bit of Mute.word that is set if the signal is blocked.
 
 static inline bool Mute_is_on(const struct Mute *mute)
 {
@@ -51,7 +51,7 @@ static inline bool Mute_is_on(const struct Mute *mute)
 void Mute_init(struct Mute *mute);
 // Reads the signal mask of the thread `tid`, which takes 20 us. Only the
 // sampler's thread calls this function. If the thread reports a change of its
-// mask meanwhile, the report wins.
+// mask meanwhile, only the report counts.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // Reports that the calling thread has changed its signal mask. `mute` is the
 // calling thread's struct Mute. Returns true if the thread has blocked the

@@ -3,7 +3,7 @@
 #include "ipc/base/heap.h"
 
 #define SLOTS_A_CHUNK 256u
-#define CHUNKS 256u // The slots suffice for 65 536 threads at a time.
+#define CHUNKS 256u // At most 65 536 threads have a slot.
 
 // `chunks` is global, because a signal handler gets no pointer to Ocular's
 // data. Chunks of slots are never freed.
@@ -21,8 +21,8 @@ struct TimerSlot *TimerSlot_find(uint32_t number)
     return chunk ? &chunk[number % SLOTS_A_CHUNK] : NULL;
 }
 
-// Returns the chunk of slots with this number. If the chunk does not exist,
-// makes it. Returns NULL if there is no memory.
+// Returns the chunk of slots with this number, which is made if it does not
+// exist. Returns NULL if there is no memory.
 static struct TimerSlot *have_chunk(uint32_t number)
 {
     struct TimerSlot *chunk =
@@ -35,7 +35,7 @@ static struct TimerSlot *have_chunk(uint32_t number)
     if (!fresh ||
         atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
         return fresh;
-    Heap_free(fresh); // Another thread has made this chunk of slots first.
+    Heap_free(fresh); // Another thread was faster.
     return chunk;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // struct TimerSlot connects the signal of a timer with the timer. A timer's
-// signal carries the number of a slot, and no pointer. The slot points to the
+// signal contains the number of a slot, and no pointer. The slot points to the
 // timer as long as the timer exists, and counts the signal handlers that use
 // the slot. Slots belong to the process and are never freed. Signal handlers on
 // any thread search for slots. A thread that makes a timer takes a slot.
@@ -12,28 +12,29 @@
 
 struct CpuTimer;
 
-// Marks a slot that a thread has taken for a timer that cannot send a signal
-// yet.
+// TimerSlot.timer of a slot that a thread has taken for a timer that cannot
+// send a signal yet.
 #define TIMER_CLAIMED ((struct CpuTimer *)1)
 
 struct TimerSlot {
-    // NULL if the slot is free or its timer was deleted.
+    // The slot's timer. NULL if the slot is free or its timer was deleted.
     struct CpuTimer *_Atomic timer;
     _Atomic uint32_t generation;
-    // Number of signal handlers that use the slot. A signal handler may run for
-    // a signal that has come late. The timer that has sent a late signal may be
-    // gone, and the slot may already belong to another timer.
+    // Number of signal handlers that use the slot. A signal may be delivered
+    // late. Its timer may then be gone, and the slot may already belong to
+    // another timer.
     _Atomic uint32_t busy;
 };
 
 // Returns the slot with the number `number`. Returns NULL if no slot has this
-// number or a larger one.
+// number. No slot then has a larger number either.
 struct TimerSlot *TimerSlot_find(uint32_t number);
 // Claims a free slot, stores its number in *number, and begins a new generation
 // of the slot. The caller then makes a timer and stores it in the slot. Returns
 // false if there is no memory or all slots are taken. Any thread may call this
 // function.
 bool TimerSlot_take(uint32_t *number);
-// Returns true if each slot was seen without a signal handler. So handlers that
-// ran before the call have ended. The function does not wait.
+// Returns true if no slot was in use by a signal handler when it was checked.
+// All signal handlers that ran before the call have then ended. The function
+// does not wait.
 bool TimerSlots_are_idle(void);

@@ -125,7 +125,7 @@ static bool is_of_files(long number)
     case SYS_sync_file_range:
     case SYS_msync:
     case SYS_flock:
-    case SYS_fcntl: // fcntl waits only for a lock of a file.
+    case SYS_fcntl: // Of its operations, only a file lock waits.
     case SYS_ftruncate:
     case SYS_fallocate:
     case SYS_close:
@@ -143,11 +143,12 @@ static bool is_of_files(long number)
     }
 }
 
-// Returns whether the descriptor in the system call's first argument is a
-// socket. A caller with its own table of descriptors asks /proc. Any other
+// Returns WAITS_SOCKET if the descriptor in the system call's first argument is
+// a socket, otherwise WAITS_FILE. Returns WAIT_UNKNOWN if this is not known. If
+// the caller has its own table of descriptors, it asks /proc. Otherwise the
 // caller shares the descriptor, and calls fstat(), because the program's filter
-// of system calls may forbid readlink(). A filter that the program has set
-// later leaves the kind unknown.
+// of system calls may forbid readlink(). The kind is unknown if the program has
+// set such a filter later.
 static enum WaitKind of_descriptor(const struct WaitCall *call)
 {
     char path[64], target[16] = "";
@@ -169,10 +170,11 @@ static enum WaitKind of_descriptor(const struct WaitCall *call)
 }
 
 // After a stop, for example by a debugger, the kernel continues a call with a
-// time-out as SYS_restart_syscall with the same arguments. Returns the number
-// of the call that these arguments fit. The first argument of clock_nanosleep
-// is the number of a clock. The second argument of poll is the number of
-// descriptors, of futex an operation with flags, and of nanosleep a pointer.
+// time-out as SYS_restart_syscall with the same arguments. The arguments show
+// which system call was continued, and `restarted` returns its number. The
+// first argument of clock_nanosleep is the number of a clock. The second
+// argument of poll is the number of descriptors, of futex an operation with
+// flags, and of nanosleep a pointer.
 static long restarted(const struct WaitCall *call)
 {
     uint64_t command = call->second & FUTEX_CMD_MASK;
@@ -194,7 +196,7 @@ enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
 
     *polls = is_poll(number) && !has_none(call);
     if (accepts(number))
-        return WAITS_IDLE; // The thread serves no request now.
+        return WAITS_IDLE; // The thread has no request to serve.
     if (*polls || is_of_sockets(number))
         return WAITS_SOCKET;
     if (moves_bytes(number))

@@ -9,14 +9,13 @@
 #include <sys/types.h>
 
 struct WaitCall {
-    pid_t tid;      // Id of the thread that is in the system call.
+    pid_t tid;      // Id of the thread.
     bool own_files; // True if the caller has its own table of descriptors.
-    long number;    // Number of the system call; -1 if the thread is in none.
+    long number; // Number of the system call, or -1 if the thread is in none.
     uint64_t first, second; // The first two arguments of the system call.
 };
 
-// Returns what the thread in the system call waits for, or WAIT_UNKNOWN if its
-// descriptor cannot be read. The result for a thread
-// that waits for the GIL is WAITS_LOCK. Sets *polls to true if the thread waits
-// for any of several descriptors.
+// Returns what a thread waits for that is in the system call, or WAIT_UNKNOWN
+// if the descriptor cannot be read. A wait for the GIL is a WAITS_LOCK. Sets
+// *polls to true if the thread waits for any of several descriptors.
 enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls);

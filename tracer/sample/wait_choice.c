@@ -5,13 +5,14 @@
 
 #include <math.h>
 
-// Shortest wait that is always recorded, in ns. A recording stores waits in ms.
+// ns. A wait of at least this length is always recorded if there are few waits.
+// A recording stores waits in ms.
 #define LEAST_NS 10e6
-// Longest time that a chosen wait stands for, in ns. A recording stores at most
-// 131 s (SampleTrack). If very many threads wait, more waits are recorded.
+// ns. A recorded wait represents at most this time. A recording stores at most
+// 131 s (SampleTrack). More waits are recorded if very many threads wait.
 #define MOST_NS 130e9
-// If a step had longer waits than the steps after it, `expected_ns` falls by
-// this factor in each step.
+// After a step of the observer with many waits, `expected_ns` falls by this
+// factor in each step.
 #define FALL 0.8
 
 void WaitChoice_begin(struct WaitChoice *choice)
@@ -27,7 +28,7 @@ double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns)
 
     choice->sum_ns += ns;
     choice->count++;
-    // The first step has no earlier step, so its own waits count.
+    // In the first step nothing is expected, so its own waits count.
     sum = fmax(choice->expected_ns, choice->sum_ns);
     // If there are few waits, all are recorded.
     if (fmax(choice->expected_count, choice->count) <= WAIT_CHOICE_STEP)

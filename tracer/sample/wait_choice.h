@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Chooses which waits are recorded, so that a recording grows by only a few
-// waits a second, however many threads wait. A wait is recorded with a
-// probability in proportion to its length, and is multiplied by the inverse of
-// the probability. So the sum of all recorded waits is right in the mean, even
-// if threads live only for a short time. Only the sampler's thread uses a
-// struct WaitChoice.
+// waits a second, however many threads wait. The probability that a wait is
+// recorded is in proportion to its length. The recorded wait is multiplied by
+// the inverse of this probability. The sum of all recorded waits is thus right
+// in the mean, even if threads live only for a short time. Only the sampler's
+// thread uses a struct WaitChoice.
 #pragma once
 
 #include <stdint.h>
@@ -13,17 +13,18 @@
 // is long.
 #define WAIT_CHOICE_STEP 8
 
-struct WaitChoice { // All bytes 0 is a valid state.
-    double sum_ns;  // Sum of the waits of this step.
-    // Sum of the waits of a step, as the newest steps show it.
+struct WaitChoice { // All fields are 0 at first.
+    double sum_ns;  // Sum of the ns of waits in this step.
+    // Expected ns of waits in a step, from the newest steps.
     double expected_ns;
-    double count, expected_count; // Waits of this step and of the last step.
-    uint32_t random;              // State of the random generator that chooses.
+    // Number of waits in this step, and in the last step.
+    double count, expected_count;
+    uint32_t random; // State of the random generator.
 };
 
 // Begins a step of the observer.
 void WaitChoice_begin(struct WaitChoice *choice);
-// Returns the factor by which a wait of `ns` is multiplied if it is recorded,
-// or 0 if the wait is not recorded. `most_ns` is the largest of the wait's
-// weights, which are multiplied, too.
+// Chooses whether a wait of `ns` is recorded. Returns the factor by which it is
+// then multiplied, or 0 if it is not recorded. The wait's weights are
+// multiplied by the same factor, and `most_ns` is the largest of them.
 double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns);

@@ -44,7 +44,7 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 
 // A sample may read a PyThreadState after the thread has freed it. Walk_frames
 // first checks whether the memory can be read. AddressSanitizer must not report
-// a read of a freed PyThreadState.
+// such a read.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -61,8 +61,8 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 // Returns true if all bytes are on readable pages, so that they can be read
 // without a copy. In one walk over a stack, each page of memory is checked only
 // once. The links between a thread's frames lead to live objects, except a link
-// that CPython is just writing while it pushes or pops a frame. The link that
-// CPython is writing may lead anywhere.
+// that CPython is just writing while it pushes or pops a frame. This one link
+// may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -76,7 +76,7 @@ static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
             continue;
         if (!Memory_is_readable(page))
             return false;
-        // Page 0 is also possible, so bit 0 marks a used entry.
+        // Bit 0 marks a used entry, because page 0 is also possible.
         *known = page | 1;
     }
     return true;
@@ -144,7 +144,8 @@ static bool read_state(struct Walk *walk, struct WalkStart *start)
     start->active = !layout->active_mask ||
                     (state[layout->thread_active - from] & layout->active_mask);
     if (layout->through_cframe) {
-        // On CPython 3.12, the pointer to the current frame is in the cframe.
+        // On CPython 3.12, the pointer to the current frame is in the thread's
+        // cframe (struct _PyCFrame).
         const uint8_t *cframe = read_aligned(
             walk, start->frame + layout->cframe_frame, sizeof(uintptr_t));
 
@@ -175,10 +176,10 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
 
 // Returns true if a frame without a caller is the outermost frame of its stack.
 // An outermost frame is one that C code has made, or the first frame of the
-// thread's data stack. The first frame of the data stack counts, because
-// greenlets leave out C's frames while they switch. A frame without a caller
-// that is not outermost was popped or has yielded. A frame that C code has made
-// lies on C's stack, where other data may have overwritten it.
+// thread's data stack. The latter counts, because greenlets leave out C's
+// frames while they switch. Any other frame without a caller was popped or has
+// yielded. A frame that C code has made is on C's stack, where other data may
+// have overwritten it.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -191,13 +192,12 @@ static void add(struct Walk *walk, uintptr_t code, uintptr_t instruction)
     if (walk->depth < WALK_DEPTH)
         walk->frames[walk->depth++] = (struct WalkFrame){code, instruction};
     else
-        // Setting `truncated` also ends a walk if a link leads back to an
-        // earlier frame.
+        // This also ends a walk in which a link leads back to an earlier frame.
         walk->truncated = true;
 }
 
-// Adds a frame for C code that has none (struct WalkMark), if the C code was
-// called at `instruction` of the frame `at`.
+// Adds a frame for C code that has no frame of its own (struct WalkMark), if
+// the frame `at` has called it at `instruction`.
 static void add_marked(struct Walk *walk, uintptr_t at, uintptr_t instruction)
 {
     const struct WalkMark *mark = walk->layout.mark;
@@ -231,8 +231,8 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         }
         instruction = word(frame, layout->frame_instruction);
         add_marked(walk, at, instruction);
-        // If C code has made the innermost frame, a call from C has just begun
-        // or ended, and the frame is left out.
+        // The innermost frame is left out if C code has made it, because a call
+        // from C has then just begun or ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Walk reads the frames of one thread, beginning at its PyThreadState.
 // The frames may change while they are read, so every address may be wrong and
-// every word may be torn. A struct Walk has addresses as numbers and not as
-// pointers. Code that uses a code address must first ask the registry for it.
-// Any thread may use a struct Walk, but only one thread at a time. The caller
-// of Walk_frames does not need the GIL.
+// every word may be torn. A struct Walk stores addresses as numbers and not as
+// pointers. Before other code uses the address of a code object, it must ask
+// the registry for it. Any thread may use a struct Walk, but only one thread at
+// a time. The caller of Walk_frames does not need the GIL.
 #pragma once
 
 #include "tracer/sample/memory.h"
@@ -17,7 +17,7 @@
 #define WALK_STATE 1024
 // Largest number of bytes that are read of one of CPython's frames.
 #define WALK_FRAME_SIZE 256
-// Bytes of a page; mappings of memory are at least this large and aligned.
+// Bytes of a page of memory.
 #define WALK_PAGE 4096
 // Number of pages that a walk over a stack remembers as readable.
 #define WALK_KNOWN 64
@@ -25,18 +25,19 @@
 #define WALK_COPIES 8
 
 // C code that has no frame of its own but counts as a function, such as the
-// garbage collector. Walk_frames adds a frame for C code with a struct
-// WalkMark. The thread that runs the C code changes its struct WalkMark while
-// it holds the GIL. Any thread may read the struct.
+// garbage collector. Walk_frames adds a frame for such C code. The thread that
+// runs the C code changes its struct WalkMark while it holds the GIL. Any
+// thread may read the struct.
 struct WalkMark {
     // Address of the newest frame when the C code began, or of the
-    // PyThreadState if the thread had no frame. `frame` is 0 while the C code
-    // of the struct WalkMark does not run.
+    // PyThreadState if the thread had no frame. `frame` is 0 while this C code
+    // does not run.
     _Atomic uintptr_t frame;
-    // Address of the instruction in the newest frame, or 0 if there is no
-    // frame. If the frame is at another instruction, the C code has ended.
+    // Address of the instruction at which that frame is, or 0 if there is no
+    // frame. When the frame is at another instruction, the C code has ended.
     _Atomic uintptr_t instruction;
-    uintptr_t code; // Address of the code object that stands for the C code.
+    // Address that represents the C code as if it were a code object.
+    uintptr_t code;
 };
 
 // Offsets of the members of CPython's structs in this interpreter. The code in
@@ -52,17 +53,17 @@ struct FrameLayout {
     size_t thread_chunk;
     // Offset in PyThreadState of the byte that `active_mask` applies to.
     size_t thread_active;
-    // Bits that are set while the thread holds the GIL; 0 if unknown.
+    // Bits that are set while the thread holds the GIL, or 0 if unknown.
     uint8_t active_mask;
     // The members whose names begin with frame_ are offsets in
     // _PyInterpreterFrame.
     size_t frame_code;
     size_t frame_previous;
     size_t frame_instruction;
-    size_t frame_owner; // Offset of the byte that tells who owns the frame.
-    // The owner byte, or the owner byte minus 1, of a frame that C code has
-    // made. The outermost frame of a stack is a frame that C code has made.
-    // `owned_by_c` is 0 if this byte is unknown.
+    size_t frame_owner; // Offset of the owner byte.
+    // Value of the owner byte, or this value minus 1, in a frame that C code
+    // has made. The outermost frame of a stack is such a frame. `owned_by_c` is
+    // 0 if the value is unknown.
     uint8_t owned_by_c;
     // Offset of the first frame in the first chunk of a thread's data stack.
     size_t chunk_first;
@@ -70,11 +71,12 @@ struct FrameLayout {
     // function is async-signal-safe. `own_state` is NULL if the state can never
     // be known.
     uintptr_t (*own_state)(void);
-    // Borrowed; NULL if no C code counts as a function.
+    // C code that counts as a function, or NULL. Not owned.
     const struct WalkMark *mark;
-    // Borrowed; NULL if the layout of CPython's GIL is unknown.
+    // CPython's GIL, or NULL if its layout is unknown. Not owned.
     const struct Gil *gil;
-    // A mask that clears the tag bits in the pointer at frame_code.
+    // A mask that clears the tag bits in the pointer to a code object at
+    // `frame_code`.
     uintptr_t code_mask;
     size_t code_bytecode; // Offset of co_code_adaptive in PyCodeObject.
 };
@@ -82,8 +84,8 @@ struct FrameLayout {
 // The values in a thread's PyThreadState with which a walk over its stack
 // begins.
 struct WalkStart {
-    // Set by the caller: address of the PyThreadState, or 0 if the thread is
-    // outside the interpreter.
+    // Address of the PyThreadState, which the caller sets, or 0 if the thread
+    // is outside the interpreter.
     uintptr_t state;
     uintptr_t frame;
     uintptr_t chunk;
@@ -92,8 +94,8 @@ struct WalkStart {
 };
 
 struct WalkFrame {
-    // Address of the code object without tag bits. The address may be 0 or any
-    // wrong number.
+    // Address of the code object without tag bits. The address may be 0 or
+    // wrong.
     uintptr_t code;
     uintptr_t instruction;
 };
@@ -101,9 +103,9 @@ struct WalkFrame {
 // Copies of pages of memory. Each page is copied when it is first read.
 struct WalkCopies {
     const struct Memory *memory; // Borrowed.
-    // Address of each page that was copied; 0 for an unused copy.
+    // Address of each page that was copied, or 0 for an unused copy.
     uintptr_t from[WALK_COPIES];
-    unsigned next; // Index of the page's copy that is replaced next.
+    unsigned next; // Index of the copy that the next page replaces.
     uint8_t pages[WALK_COPIES][WALK_PAGE];
     uint8_t straddling[WALK_STATE]; // A copy of bytes that lie on two pages.
 };
@@ -120,14 +122,14 @@ struct Walk {
     bool truncated;
 
     struct FrameLayout layout;
-    // Offset of the part of a PyThreadState that is read.
+    // Only the part of a PyThreadState from this offset on is read.
     size_t state_from;
     size_t state_size;
     size_t frame_size;
-    // Copies of pages, borrowed; NULL if memory is read in place.
+    // Copies of pages (not owned), or NULL if memory is read in place.
     struct WalkCopies *copies;
-    // Addresses of pages that are known to be readable, with bit 0 set; 0 for
-    // an unused entry.
+    // Addresses of pages that are known to be readable, with bit 0 set, or 0
+    // for an unused entry.
     uintptr_t known[WALK_KNOWN];
 };
 
@@ -141,7 +143,7 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 // and runs meanwhile, the result may be torn.
 //
 // A signal handler reads the frames of its own thread without copies. No other
-// thread changes the frames of the signal handler's thread. So the result is
-// torn only if the signal came while CPython pushed or popped a frame. This
-// function is async-signal-safe.
+// thread changes the frames of the signal handler's thread. The result is
+// therefore torn only if the signal came while CPython pushed or popped a
+// frame. This function is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);

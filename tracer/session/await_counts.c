@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-// Mean age in seconds of the walks in the sums.
+// Mean age in seconds of the walks over asyncio's tasks whose results are in
+// the sums.
 #define MEAN_S 10.0
 // If the mean number of a function's suspended calls is less than LEAST, the
 // function is forgotten.
@@ -14,8 +15,8 @@
 // --- What a function awaits --------------------------------------------------
 
 // Coroutine functions that only wait, and never await the program's own code.
-// `name` is the qualified name, or its beginning if it ends with a dot. "" is
-// any function of the file.
+// `name` is the qualified name, or its beginning if it ends with a dot. An
+// empty name means any function of the file.
 static const struct {
     const char *file, *name;
     enum AwaitKind kind;
@@ -50,7 +51,7 @@ static const struct {
     {"aiohttp/streams.py", "", AWAITS_SOCKET},
 };
 
-// Returns true if `path` is the file, in any folder.
+// Returns true if the end of `path` is `file`, in any folder.
 static bool is_file(const char *path, const char *file)
 {
     size_t size = strlen(path), least = strlen(file);
@@ -123,7 +124,8 @@ void AwaitCounts_add(struct AwaitCounts *counts,
     if (kind == AWAIT_UNKNOWN)
         kind = otherwise;
     for (unsigned i = 0; i < depth; i++) {
-        // A function that is in one chain several times counts once.
+        // A function counts once for each chain of coroutines, even if it is
+        // there several times.
         if (!chain[i] || chain[i]->chain == counts->chains)
             continue;
         chain[i]->chain = counts->chains;
@@ -131,8 +133,8 @@ void AwaitCounts_add(struct AwaitCounts *counts,
     }
 }
 
-// Adds the walk to the function's sums. Returns the mean number of its
-// suspended calls.
+// Adds the newest walk's numbers to the sums of a function. Returns the mean
+// number of the function's suspended calls.
 static double end_count(struct AwaitCount *count, double kept, double weight)
 {
     double sum = 0;

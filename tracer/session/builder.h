@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Builds a snapshot from the engine's counters. The caller holds the mutex
-// `draining`. The collector's thread calls Builder_snapshot. After the
+// Session.draining. The collector's thread calls Builder_snapshot. After the
 // collector has stopped, the thread that stops the session calls
 // Builder_snapshot.
 #pragma once

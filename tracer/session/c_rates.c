@@ -7,21 +7,24 @@
 
 #include <math.h>
 
-// If fewer entries than this number were counted, the calls in a time count.
+// If fewer entries of the calling function were counted than this, rates follow
+// from calls per time instead of calls per entry.
 #define ENTRIES_ENOUGH 4
-// The cost of a call's events is known to some 100 cycles. So samples decide
-// about the mean of calls that take fewer cycles than this number.
+// The time that hooks take in a call is known to some 100 cycles. If a call
+// takes fewer cycles than SURE_CYCLES, its mean duration is therefore computed
+// from samples.
 #define SURE_CYCLES 1000
-// Least number of samples for a mean that is computed from them.
+// Least number of samples for such a mean.
 #define SAMPLES_ENOUGH 20
 
-// By what the counts of a function's calls of C functions are multiplied.
+// The counts of a function's calls of C functions are multiplied by these
+// factors.
 struct Factor {
-    double rate;   // Gives calls per second.
+    double rate;   // To get calls per second.
     double error;  // Relative standard error of `rate`.
-    double calls;  // Gives the calls since tracing began.
-    double raised; // Gives exceptions, from those that were counted.
-    // The function's own calls per second, and their number.
+    double calls;  // To get the number of calls since tracing began.
+    double raised; // To get all exceptions from the counted ones.
+    // The function's own calls per second, and the number of its own calls.
     double own_rate, own_calls;
 };
 
@@ -39,8 +42,8 @@ static double own_error(const struct Code *code, const struct Moment *at)
     return rate > 0 ? Spans_rate_error(code, at->ticks, at->hz) / rate : 0;
 }
 
-// Fills the factors for a function of which few entries were counted, such as a
-// main loop.
+// Computes the factors for a function with few counted entries, such as a main
+// loop.
 static void fill_by_time(struct Factor *factor, const struct Code *code,
                          const struct Moment *at)
 {
@@ -48,7 +51,7 @@ static void fill_by_time(struct Factor *factor, const struct Code *code,
     double ticks = calls->ticks;
 
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
-    // Calls that come in bursts make the lengths of windows differ.
+    // If calls come in bursts, the lengths of windows differ.
     factor->error = ticks > 0 ? sqrt(calls->errors) / ticks : NAN;
     factor->calls =
         factor->rate *
@@ -95,7 +98,8 @@ static void add_pair(const struct Moment *at, const struct CPair *pair,
     error = rate * hypot(factor->error, 1 / sqrt(calls));
     calls *= factor->calls;
     if (!pair->counted) {
-        // At best a guess: each call of the function makes one call.
+        // Nothing is known, so each call of the function is assumed to make one
+        // call.
         rate = error = factor->own_rate;
         calls = factor->own_calls;
     } else if (!(pair->calls > 0)) {

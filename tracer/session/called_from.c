@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-// Largest number of callers that the report names. The report sums up all
-// further callers.
+// Largest number of callers that the report names. All further callers are
+// shown as a sum.
 #define NAMED 3
-#define LEAST 0.01 // Smallest part of a caller that the report shows.
+#define LEAST 0.01 // Smallest part that the report shows.
 #define MAX_NAME 40
 #define COLUMNS 80
 #define FIRST "    time by caller: "
@@ -36,7 +36,7 @@ static void add_caller(struct CalledFrom *from, const char *name, double part)
     if (i == from->count)
         from->callers[from->count++] = (struct CallerPart){name, 0};
     from->callers[i].part += part;
-    // The list of callers stays sorted, with the largest part first.
+    // Keeps the list of callers sorted, with the largest part first.
     for (; i > 0 && from->callers[i].part > from->callers[i - 1].part; i--) {
         struct CallerPart smaller = from->callers[i - 1];
 
@@ -75,7 +75,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
 
 struct Line {
     struct Bytes *out;
-    size_t width; // Number of columns of the line that are written so far.
+    size_t width; // Number of columns written so far.
 };
 
 static void put_part(struct Line *line, const char *name, double part)
@@ -91,7 +91,7 @@ static void put_part(struct Line *line, const char *name, double part)
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);
-        // The last column is for a comma.
+        // One more column is for a comma.
     } else if (line->width + 2 + width + 1 > COLUMNS) {
         Figure_print(line->out, ",\n" NEXT);
         line->width = strlen(NEXT);

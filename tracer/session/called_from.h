@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// struct CalledFrom has the callers of a function, for the report. Each caller
+// struct CalledFrom lists the callers of a function for the report. Each caller
 // gets a part of the function's time, which is sampled over the whole run and
 // includes the function's callees.
 #pragma once
@@ -14,14 +14,14 @@ struct CallerPart {
     double part; // The caller's part of the function's time, from 0 to 1.
 };
 
-// All members are 0 if no sample has found the function.
+// All fields are 0 if no sample has found the function.
 struct CalledFrom {
     // The callers, the largest part first.
     struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
-    // Part of all callers that are not known by name. A caller is not known by
-    // name if its name is lost, if there are too many callers, or if a cut-off
-    // stack does not show it.
+    // Sum of the parts of callers that are not known by name. This happens if
+    // the name is lost, if there are too many callers, or if a cut-off stack
+    // does not show the caller.
     double unknown;
     // Part of the function's time for which it had no traced caller.
     double untraced;

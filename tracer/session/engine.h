@@ -40,7 +40,8 @@ struct Engine {
     char python[64]; // CPython's version, for example "CPython 3.13.0".
     // The program's command line as printable text, which viewers show.
     char command[256];
-    // The running session; NULL if nothing is traced. The GIL guards `session`.
+    // The running session, or NULL if nothing is traced. The GIL guards
+    // `session`.
     struct Session *session;
     // A ring for the events of functions that are armed again, or NULL if there
     // is no timeline. The session owns the ring and moves the events into its

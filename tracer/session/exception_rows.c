@@ -13,7 +13,7 @@
 
 // The numbers of one kind of exceptions at the time of a snapshot.
 struct Reading {
-    // Label of the kind of exceptions; NULL if this entry is free.
+    // Label of the kind of exceptions, or NULL if this entry is free.
     const struct ExceptionLabel *label;
     uint32_t number, line;
     uint64_t counts[EXCEPTION_ACTS], newest;

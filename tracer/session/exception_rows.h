@@ -14,8 +14,8 @@ struct ExceptionRates {
     // Sum of the seconds over which rates are computed, weighted by age.
     double all_s;
     struct ExceptionRate {
-        // Value of ExceptionLabel.began in the kind's label; 0 if there is no
-        // label.
+        // Value of ExceptionLabel.began in the kind's label, or 0 if there is
+        // no label.
         uint64_t began;
         // Number of exceptions of this kind at the time `at_s`.
         double counts[EXCEPTION_ACTS];

@@ -11,7 +11,7 @@
 struct ListingBuilderSource {
     const struct Code *code;
     const struct ListingDetail *detail;
-    // Text of the operands; NULL if it was not read yet.
+    // Text of the operands, or NULL if it was not read yet.
     const struct OperandText *text;
     const struct Opcodes *opcodes;
     // True if there is a sampler, so that instructions have samples.

@@ -37,8 +37,8 @@ struct ListingDetailRow {
     uint64_t samples;
     // Number of the instruction's samples that found C code.
     uint64_t c_samples;
-    // Cycles of one execution of the instruction; NaN if unknown. The cycles of
-    // a block are divided evenly among its instructions. In precise mode,
+    // Cycles of one execution of the instruction, or NaN if unknown. The cycles
+    // of a block are divided evenly among its instructions. In precise mode,
     // cycles are measured for each instruction in its generic form.
     double cycles;
 };

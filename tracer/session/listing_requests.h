@@ -31,12 +31,12 @@ struct ListingRequest {
 // A function whose code viewers show. Only the collector's thread uses this
 // struct.
 struct ListingEntry {
-    uint32_t id; // Id of the function; 0 if the entry is free.
+    uint32_t id; // Id of the function, or 0 if the entry is free.
     struct OperandText *text;
     // True if the governor was asked for the operand text of the function.
     bool asked;
     // CLOCK_MONOTONIC in ns at which the newest listing of the function was
-    // made; 0 if there is none.
+    // made, or 0 if there is none.
     uint64_t built_ns;
     // CLOCK_MONOTONIC in ns at which a viewer last asked for the function.
     uint64_t used_ns;

@@ -21,7 +21,7 @@ struct Moment {
     uint64_t ticks; // Time of the snapshot in ticks.
     // CPU time of the process in ns at the time of the snapshot.
     uint64_t cpu_ns;
-    // Time of the sampler's newest step; NULL if there is no sampler.
+    // Time of the sampler's newest step, or NULL if there is no sampler.
     const struct ShareTime *sampled;
     bool sees; // True if there is a sampler that can read stacks.
     // True if the sampler also knows which threads wait for the GIL.

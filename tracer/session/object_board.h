@@ -32,7 +32,7 @@ struct ObjectTable {
 
 struct ObjectBoard {
     bool always; // Objects are counted all the time.
-    // CLOCK_MONOTONIC in ns at the last request; 0 if there was none.
+    // CLOCK_MONOTONIC in ns at the last request, or 0 if there was none.
     _Atomic uint64_t asked_ns;
     pthread_mutex_t mutex;     // Guards the next members.
     struct ObjectTable *table; // The newest table, or NULL.

@@ -17,7 +17,7 @@ struct ReportPart { // The report's data about one function.
 };
 
 struct ReportTimeline {
-    // Path of the timeline's file; NULL if no file was written.
+    // Path of the timeline's file, or NULL if no file was written.
     const char *path;
     uint64_t bytes; // Size of the timeline's file in bytes.
     double cpu_s; // Seconds of CPU time that writing the timeline's file took.

@@ -12,13 +12,13 @@
 struct Moment;
 
 struct RollEntry {
-    // Code object of the function; NULL if it has been freed.
+    // Code object of the function, or NULL if it has been freed.
     struct Code *code;
-    // The function's newest row; NULL if no event and no sample of the function
-    // was seen.
+    // The function's newest row, or NULL if no event and no sample of the
+    // function was seen.
     struct SharedRow *row;
     // Time in ticks until which the function's row stays the same without an
-    // event; 0 if the row may change at once.
+    // event, or 0 if the row may change at once.
     uint64_t until;
     uint32_t stamp; // Value of Code_stamp when the function's row was filled.
     // Number of the function's armed sites when Roll_count_armed last counted

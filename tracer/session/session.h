@@ -42,7 +42,7 @@ enum Chosen {
 
 struct Config {
     char mode[16];
-    // Number of hits after which a hook is removed; 0 if hooks are never
+    // Number of hits after which a hook is removed, or 0 if hooks are never
     // removed.
     uint64_t threshold;
     bool timeline;
@@ -66,7 +66,7 @@ struct Config {
     unsigned events; // Bits of enum Chosen.
     bool native;     // True if samples have the C functions below Python code.
     bool objects;    // True if objects are counted without a viewer, too.
-    // Number of the signal that takes samples; 0 for any free signal, -1 for
+    // Number of the signal that takes samples, or 0 for any free signal, -1 for
     // none.
     int signal;
     // A server that outlives the session, or NULL.
@@ -121,7 +121,7 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    // The session's timeline; NULL if no timeline is wanted. With
+    // The session's timeline, or NULL if no timeline is wanted. With
     // config.profile, the timeline has only samples.
     struct Timeline *timeline;
     // The timeline's recording if it is a file beside the output, otherwise

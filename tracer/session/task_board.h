@@ -43,13 +43,14 @@ struct TaskTable {
 // A request for the single tasks of a group.
 struct TaskRequest {
     uint64_t key;      // TaskGroup_key(), or TASK_KEY_ALL.
-    uint64_t asked_ns; // CLOCK_MONOTONIC; 0 if the request is free.
+    uint64_t asked_ns; // CLOCK_MONOTONIC, or 0 if the request is free.
 };
 
 #define TASK_KEY_ALL UINT64_MAX // Means the tasks of all groups.
 
 struct TaskBoard {
-    // CLOCK_MONOTONIC in ns at the last request for tasks; 0 if there was none.
+    // CLOCK_MONOTONIC in ns at the last request for tasks, or 0 if there was
+    // none.
     _Atomic uint64_t asked_ns;
     // True if the recording wants one walk over the tasks.
     _Atomic bool wanted;

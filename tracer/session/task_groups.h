@@ -75,8 +75,8 @@ struct TaskBirth {
 };
 
 struct TaskGroups { // A zeroed struct TaskGroups has no groups.
-    // An array of 2 * TASK_GROUPS entries; NULL before the first walk over the
-    // tasks.
+    // An array of 2 * TASK_GROUPS entries, or NULL before the first walk over
+    // the tasks.
     struct CountedTasks *all;
     // Number of entries of `all` in use, including free entries between them.
     unsigned count;
@@ -85,10 +85,10 @@ struct TaskGroups { // A zeroed struct TaskGroups has no groups.
     // Number of tasks that the newest walk over the tasks has found.
     uint64_t found;
     double begun_s; // Time at which the newest walk over the tasks began.
-    // Time at the middle of the last whole walk over the tasks; 0 if there was
-    // none.
+    // Time at the middle of the last whole walk over the tasks, or 0 if there
+    // was none.
     double last_s;
-    // Time at which places were last known to lack tasks; 0 if never.
+    // Time at which places were last known to lack tasks, or 0 if never.
     double missed_s;
     // True if no walk over the tasks took place for a while before the newest.
     bool interrupted;

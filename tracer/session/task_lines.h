@@ -12,9 +12,9 @@
 // A line in the source of a function. `line` is 0 if it is not known.
 struct TaskLine {
     const char *name;
-    const char *file; // Name of the source file; NULL if there is none.
+    const char *file; // Name of the source file, or NULL if there is none.
     uint32_t line;
-    uint32_t function; // Id of the function; 0 if unknown.
+    uint32_t function; // Id of the function, or 0 if unknown.
     bool place;        // True for a line at which tasks were created.
 };
 
@@ -27,7 +27,7 @@ bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line);
 void TaskLine_drop(struct TaskLine *line);
 
 struct TaskLines {        // A zeroed struct TaskLines has no lines.
-    struct TaskLine *all; // Owns its texts; NULL if there are no lines.
+    struct TaskLine *all; // Owns its texts, or NULL if there are no lines.
     uint32_t count, room;
     // A hash table with open addressing. It has numbers of lines, and 0 in a
     // free place. Its size is twice `room`, which is a power of 2.

@@ -18,9 +18,9 @@ struct ListedTask {
     // asyncio's number of the task; UINT64_MAX if there is none.
     uint64_t number;
     char name[TASK_TEXT];
-    const char *state; // A constant text; NULL if the state is not known.
-    // The future that the task waits for, and a task that waits for this task;
-    // "" if not known.
+    const char *state; // A constant text, or NULL if the state is not known.
+    // The future that the task waits for, and a task that waits for this task,
+    // or "" if not known.
     char waits_for[TASK_TEXT], awaited_by[TASK_TEXT];
     // The await chain, from the task's coroutine to the innermost await, as
     // numbers of lines in a struct TaskLines.
