@@ -43,9 +43,9 @@ struct ChoiceReading {
     bool sliced;
 };
 
-// Chooses anew which functions keep their hooks, and stores each function's
-// call rate. Choice_make begins and ends an RCU read section. Returns 0, or
-// -ENOMEM if the choice is incomplete.
+// Makes a new choice of the functions that keep their hooks, and stores each
+// function's call rate. Choice_make begins and ends an RCU read section.
+// Returns 0, or -ENOMEM if the choice is incomplete.
 int Choice_make(struct Choice *choice, const struct ChoiceReading *reading);
 // Returns the next function whose hooks the caller must change, or NULL. The
 // returned item is valid until the next Choice_make.

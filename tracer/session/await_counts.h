@@ -15,8 +15,8 @@
 // function belongs to asyncio or anyio, its name says what its callers await.
 struct AwaitCount {
     struct TaskLine at; // The struct AwaitCount owns its texts.
-    // What a suspended call of the function awaits, if the function's name
-    // shows this, or AWAIT_UNKNOWN.
+    // The kind of thing that a suspended call of the function awaits, if the
+    // function's name shows this, or AWAIT_UNKNOWN.
     enum AwaitKind kind;
     uint64_t chain; // Number of the newest chain with this function.
     // Suspended calls that the present walk has found.
