@@ -1,24 +1,22 @@
 // SPDX-License-Identifier: MIT
 // A span begins when the function is armed again, and ends with the function's
-// first call after the slice. The function's calls do not determine the
-// beginning of a span. The function's rate is therefore the number of calls in
-// all spans divided by the length of all spans.
+// first call after the slice. The beginning of a span does not depend on the
+// function's calls. The function's rate is therefore the number of calls in all
+// spans divided by the length of all spans.
 #include "formats/armed_spans.h"
 
 #include <math.h>
 
-// With fewer than LEAST_SPANS spans it is unknown how much the spans of a
-// function differ.
+// The error of a rate is computed from the differences between the spans of a
+// function. With fewer than LEAST_SPANS spans, the error is unknown.
 #define LEAST_SPANS 3
-// If a span is shorter than SLICE_S seconds and has HOT_CALLS calls, the calls
-// have ended the span. A function with a span that its calls have ended gets no
-// rate.
+// A function is hot if it makes HOT_CALLS calls in a span shorter than SLICE_S
+// seconds. A hot function gets no rate, because its calls have ended the span.
 #define HOT_CALLS 64u
 #define SLICE_S 0.09
 
-// Returns the number of changes of the function that come before the call. A
-// call that makes its function dark still belongs to the span that the call
-// ends.
+// Returns the number of entries of the list `all` that are older than the call.
+// The call that ends a span belongs to this span.
 static size_t entries_before(const struct Darkness *all, size_t count,
                              uint64_t ticks)
 {
@@ -58,16 +56,16 @@ struct Walk {
     // The function's calls, sorted by the number of the span.
     const struct Sum *calls;
     size_t calls_count, next;
-    // Sums over all spans of the function. For each span, t is its length in
-    // ticks and c is its number of calls.
+    // Sums over all spans of the function, in which t is the length of a span
+    // in ticks and c is the number of calls in the span.
     double ticks, count; // Sum of t, and sum of c.
-    double tt, tc, cc;   // Sum of t * t, sum of t * c, and sum of c * c.
+    double tt, tc, cc;   // Sums of t * t, of t * c, and of c * c.
     unsigned spans;
     bool hot;
 };
 
-// Returns the number of calls in the span with the number `span`. The caller
-// asks for spans in the order of their numbers.
+// Returns the number of calls in the span with the index `span`. The caller
+// asks for spans in the order of their indices.
 static double calls_in(struct Walk *walk, size_t span)
 {
     while (walk->next < walk->calls_count &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Counts from a recording the calls of functions that have hooks (are armed)
-// only in slices, which are short times in which all functions are armed. Calls
+// Counts the calls in a recording of functions that have hooks (are armed) only
+// in slices. A slice is a short time in which all functions are armed. Calls
 // are counted separately for each span in which a function was armed. A
 // recording says when a function was armed, so the length of a span is known,
 // and a call rate can be computed. The error of a function's rate is computed
@@ -11,23 +11,23 @@
 #include "formats/darkness.h"
 #include "formats/sum_table.h"
 
-struct ArmedSpans { // All bytes 0 is an empty struct.
-    // The key is the id of the function and the number of the span.
+struct ArmedSpans { // An empty struct has only zero bytes.
+    // Number of calls for each pair of a function's id and a span's index.
     struct SumTable calls;
-    // True if some calls were not counted because `calls` was full or memory
+    // True if some calls were not counted, because `calls` was full or memory
     // was out.
     bool full;
 };
 
 struct ArmedStretch {
-    uint64_t from, to; // Beginning and end of the stretch of the run, in ticks.
+    uint64_t from, to; // Beginning and end of the stretch, in ticks.
     double hz;         // Ticks per second.
 };
 
 struct ArmedRate {
     double rate;  // Calls per tick, or NaN if unknown.
     double error; // Standard error of `rate`, or NaN if unknown.
-    // Ticks in the stretch of the run in which the function was dark.
+    // Ticks of the stretch in which the function had no hooks.
     double dark_ticks;
 };
 

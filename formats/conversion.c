@@ -22,8 +22,8 @@
 #include <string.h>
 #include <time.h>
 
-// Reading the recording is this fraction of the progress of a timeline's
-// conversion.
+// When a recording is converted to a timeline, reading the recording is this
+// fraction of the whole progress.
 #define READING 0.3
 
 // --- Profiles ----------------------------------------------------------------
@@ -70,8 +70,8 @@ static void name_functions(struct Profile *profile,
                 name.name, name.file, name.line, NAN, NAN};
 }
 
-// Sets the numbers of calls and the own times, which the recording has for the
-// functions in its table of stacks.
+// Copies the number of calls and the own time of each function from the
+// recording's table of stacks into the profile.
 static void count_calls(struct Profile *profile,
                         const struct RecordingReader *reader)
 {
@@ -189,7 +189,7 @@ static int convert_stacks(const struct RecordingReader *reader,
 
 // --- Reading of recordings ---------------------------------------------------
 
-// The progress of reading several recordings, one after the other.
+// State of the progress while several recordings are read, one after the other.
 struct Reading {
     const struct Conversion *conversion;
     size_t number; // Number of the recording that is being read.
@@ -220,8 +220,8 @@ static bool writing_goes_on(void *context, double done, uint64_t bytes)
                                 READING + (1 - READING) * done, bytes);
 }
 
-// Opens a recording of the conversion. If the recording has an error, adds a
-// line to conversion->why.
+// Opens one of the recordings that are to be converted. If the recording has an
+// error, adds a line about the error to conversion->why.
 static int open_path(struct RecordingReader *reader,
                      struct Conversion *conversion,
                      const struct RecordingWatch *watch, const char *path)
@@ -259,7 +259,8 @@ static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
 
     if (!is_taken(readers, number, pid))
         return pid;
-    // An attacker's file can contain any process id.
+    // The loop makes no assumption about the process ids, because an attacker
+    // may have written the file.
     while (is_taken(readers, count, pid))
         pid = pid > 0 && pid < INT_MAX ? pid + 1 : 1;
     return pid;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes a file for other tools from one or more recordings. The suffix of the
 // output's name decides whether the output is a timeline or a profile. A
-// profile can only be made of one recording.
+// profile can be made from one recording only.
 #pragma once
 
 #include "tracer/timeline/formats.h"
@@ -11,5 +11,5 @@
 // conversion->why says why.
 int Conversion_run(struct Conversion *conversion);
 
-// The functions that the library of formats/ offers to the tracer.
+// Functions of formats/ that the tracer calls through a loaded library.
 extern const struct Formats Conversion_formats;

@@ -110,8 +110,8 @@ struct ArmedTime Darkness_between(const struct Bytes *seen, uint32_t id,
 {
     size_t i, count;
     const struct Darkness *all = Darkness_of(seen, id, &count);
-    // If the oldest change of the function is a re-arming, the function was
-    // dark before.
+    // The function was dark at the beginning if its oldest change is a
+    // re-arming.
     struct ArmedTime time = {.is_dark = count && !all[0].dark};
 
     for (i = 0; i < count; i++) {

@@ -8,37 +8,37 @@
 
 #include <stdbool.h>
 
-// The change of a function that went dark or was armed again.
+// A change of a function, which either went dark or was armed again.
 struct Darkness {
     uint64_t ticks;
     uint32_t id; // Id of the function.
     bool dark;   // True if the function went dark, false if it was armed again.
 };
 
-// Appends to `seen` the functions' changes that `events` contain. The events
-// can be from any thread and in any order.
+// Appends the changes of functions in `events` to `seen`. The events can be
+// from any thread and in any order.
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count);
-// Sorts `seen` by function, and for each function by time. The functions after
-// Darkness_sort need `seen` in this order.
+// Sorts `seen` by function, and for each function by time. All functions below
+// need `seen` in this order.
 void Darkness_sort(struct Bytes *seen);
 // Lists the functions that are dark after their newest change, and sets *count
 // to the number of these functions. Returns NULL if memory is out. The caller
 // frees the list.
 struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count);
-// Applies the changes up to `until` ticks to `list`, which was made shortly
-// before `until`. A function in the list can have been armed again since the
-// list was made.
+// Updates the list `dark` by the changes up to the time `until`. The list was
+// made shortly before `until`. A function in the list may have been
+// armed again after the list was made.
 void Darkness_update(const struct Bytes *seen, uint64_t until,
                      struct RecordingDark *dark, size_t *count);
 
-// Says whether one function was dark in a stretch of the recording.
+// Tells how one function's state changed in a stretch of the recording.
 struct ArmedTime {
     // True if the function was dark at some time in the stretch of the
     // recording.
     bool was_dark;
     // True if the function was dark at the end of the stretch of the recording.
     bool is_dark;
-    // True if the function was re-armed at some time of the recording.
+    // True if the function was armed again anywhere in the recording.
     bool rearmed;
 };
 // Returns the changes of the function `id`, oldest first, and sets *count to

@@ -11,10 +11,12 @@ struct Elfutils elfutils;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool loaded;
 
-// Stores the address of a function. Returns false if there is no such function.
+// Stores the address of the library's function with this name. Returns false if
+// the library has no such function.
 static bool find(void *library, const char *name, void *function, size_t size)
 {
-    // libdw needs libelf, so its handle has the functions of both.
+    // The handle of libdw also finds the functions of libelf, because libdw
+    // needs libelf.
     void *symbol = dlsym(library, name);
 
     memcpy(function, &symbol, size);

@@ -26,7 +26,8 @@ void Encoded_clear(struct Encoded *table)
     table->count = table->used = 0;
 }
 
-// Returns the entry with the key `key`, or the free entry for this key.
+// Returns the entry with the key `key`, or the free entry in which this key
+// belongs.
 static struct EncodedEntry *place_of(const struct Encoded *table, uint64_t key)
 {
     size_t place = Encoded_place(table, key);

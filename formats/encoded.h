@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ENCODED_BYTES (16u << 20) // a table with more bytes is emptied.
-// Number of bytes behind a byte string of the table that may be read, too.
+#define ENCODED_BYTES (16u << 20) // If the table has more bytes, it is emptied.
+// A reader may read this number of bytes behind the end of a byte string.
 #define ENCODED_OVERREAD 16u
 
 struct EncodedPiece {
@@ -19,9 +19,10 @@ struct EncodedPiece {
 
 struct EncodedEntry {
     uint64_t key;
-    // Offset of the first byte string, which the second byte string follows.
+    // Offset of the first byte string. The second byte string comes directly
+    // after it.
     uint32_t at;
-    // Bytes of the first byte string, or 0 if the entry is free.
+    // Length of the first byte string, or 0 if the entry is free.
     uint32_t first;
     uint32_t second;
 };
@@ -36,7 +37,8 @@ struct Encoded {
     size_t room; // Allocated bytes of `bytes`.
 };
 
-// Before the first use all bytes of the table must be 0.
+// Each function expects that all bytes of the table were 0 before the first
+// use.
 void Encoded_release(struct Encoded *table);
 // Empties the table, but keeps its memory.
 void Encoded_clear(struct Encoded *table);
@@ -47,7 +49,8 @@ const struct EncodedEntry *Encoded_add(struct Encoded *table, uint64_t key,
                                        struct EncodedPiece first,
                                        struct EncodedPiece second);
 
-// Adds an entry with a number above 0 instead of pieces. Returns 0 or -ENOMEM.
+// Adds an entry that has a number above 0 instead of byte strings. Returns 0 or
+// -ENOMEM.
 int Encoded_add_number(struct Encoded *table, uint64_t key, uint64_t number);
 
 static inline size_t Encoded_place(const struct Encoded *table, uint64_t key)

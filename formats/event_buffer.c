@@ -14,8 +14,9 @@ static bool make_room(struct EventBuffer *buffer, size_t size)
     return buffer->bytes;
 }
 
-// The buffer first holds the decoded events of the chunk, and then the bytes of
-// the chunk. The bytes of the chunk begin with the open calls.
+// The buffer holds the chunk's decoded events, followed by the chunk's own
+// bytes. The chunk's own bytes begin with the calls that were open before the
+// chunk.
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk)
 {
@@ -24,7 +25,7 @@ const struct Event *EventBuffer_read(struct EventBuffer *buffer,
     uint8_t *block;
 
     buffer->open = NULL;
-    // One byte more is allocated, so that an empty chunk also has an address.
+    // The additional byte makes sure that an empty chunk also has an address.
     if (open > chunk->size || !make_room(buffer, events + chunk->size + 1))
         return NULL;
     block = buffer->bytes + events;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes those instants of a timeline that concern one function. The writers
-// of JSON and of protobuf both use this table. Iterations of loops and gaps of
-// lost events are also instants, but they are not in the table, because they
-// have more data.
+// A table of the instants of a timeline that concern one function. The writers
+// of JSON and of protobuf both use the table. The table has no iterations of
+// loops and no gaps of lost events. These are instants too, but they have more
+// data.
 #pragma once
 
 #include "tracer/timeline/ring.h"
@@ -14,12 +14,12 @@ struct Instant {
     const char *note; // Explanation of the instant, escaped for JSON.
     // True if the instant has a duration. If `lasts` is true, the event's
     // `what` is the duration in ticks, and the instant belongs to the function
-    // of the innermost open call. If `lasts` is false, the event's `what` is an
-    // Event_call.
+    // of the innermost open call. If `lasts` is false, the event's `what` is a
+    // value of Event_call.
     bool lasts;
 };
 
-#define INSTANT_KINDS 32 // More than the highest enum EventKind.
+#define INSTANT_KINDS 32 // More than the highest value of enum EventKind.
 
 // Returns the description of instants of the kind `kind`, or NULL if events of
 // this kind are not in the table.

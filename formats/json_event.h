@@ -19,7 +19,7 @@ struct JsonWriter {
     struct Prefix begin; // For example ,\n{"ph":"B","pid":1,"tid":2,"name":
     struct Prefix end;
     struct Prefix mark;
-    uint64_t nodes;     // Number of nodes for stacks of samples so far.
+    uint64_t nodes;     // Number of nodes so far in the tree of sampled stacks.
     uint64_t sample_us; // Time of the newest sample in us.
 };
 

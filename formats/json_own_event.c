@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Makes an id that is valid only in this process, because a file can have
-// events of several processes.
+// Makes an id that belongs to one process, because a file can have events of
+// several processes.
 static struct json_object *local_id(uint32_t number)
 {
     struct json_object *id = json_object_new_object();
@@ -47,7 +47,8 @@ int JsonOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
 
 // Perfetto links two slices with the same bind_id if the earlier slice has
 // flow_out and the later slice has flow_in. If the first slice of a task had
-// flow_in, Perfetto would report an error.
+// flow_in, Perfetto would report an error, because no earlier slice has the
+// same bind_id.
 static int begin_task(struct JsonWriter *json, uint64_t ticks,
                       const struct Mark *task)
 {
@@ -195,7 +196,7 @@ static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
 
     json->tid = tid;
     event = JsonEvent_new(json, "P", name);
-    // The events after this line belong to the process, not to a thread.
+    // The following events belong to the process, not to a thread.
     json->tid = json->base.trace->pid;
     // Two profiles of one process would need different ids, but this process
     // has only one profile.
@@ -233,7 +234,8 @@ static struct json_object *new_node(const struct JsonWriter *json,
 }
 
 // Returns the number of the node at which a sample's stack ends, or 0 if memory
-// is out. Adds the frames whose nodes are not in the file yet to *nodes.
+// is out. Appends those frames of the stack to *nodes that have no node in the
+// file yet.
 static uint64_t find_node(struct JsonWriter *json,
                           const struct TimelineSample *sample,
                           struct json_object **nodes)
@@ -255,7 +257,8 @@ static uint64_t find_node(struct JsonWriter *json,
     return number;
 }
 
-// A sample that found no traced function has no stack and is not written.
+// If no traced function was found on the stack, the sample has no stack and is
+// not written.
 int JsonOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
                         const struct TimelineSample *sample)
 {

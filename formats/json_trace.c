@@ -95,9 +95,9 @@ static int finish_event(struct JsonWriter *json, uint8_t *at)
 
 // --- Bytes that are encoded once ---------------------------------------------
 
-// Adds an entry to the table of encoded bytes, whose pieces are the name as
-// JSON and `second`. encode takes ownership of the name. Returns NULL if memory
-// is out.
+// Adds an entry to the table of encoded bytes. The two byte strings of the
+// entry are the name as JSON and `second`. encode takes ownership of the name.
+// Returns NULL if memory is out.
 static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
                                          struct json_object *name,
                                          struct EncodedPiece second)
@@ -112,8 +112,8 @@ static const struct EncodedEntry *encode(struct JsonWriter *json, uint64_t key,
 }
 
 // Adds an entry to the table of encoded bytes for the events of a function. The
-// pieces of the entry are the function's name, and the function's arguments
-// without the closing brace.
+// two byte strings of the entry are the function's name, and the function's
+// arguments without the closing brace.
 static const struct EncodedEntry *encode_function(struct JsonWriter *json,
                                                   uint32_t id)
 {
@@ -146,8 +146,9 @@ static const struct EncodedEntry *find_function(struct JsonWriter *json,
     return entry ? entry : encode_function(json, id);
 }
 
-// Adds an entry whose pieces are a label "what: NAME" with the name of a
-// function, and `second`.
+// Adds an entry to the table of encoded bytes. The two byte strings of the
+// entry are a label "what: NAME", in which NAME is a function's name, and
+// `second`.
 static const struct EncodedEntry *encode_label(struct JsonWriter *json,
                                                uint64_t key, const char *what,
                                                const char *second)
@@ -321,8 +322,8 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Writes an event with metadata (phase M). `name` says what the value under
-// `key` means.
+// Writes a metadata event (phase M). The member `key` of the event's arguments
+// gets the value.
 static int put_meta(struct JsonWriter *json, const char *name, const char *key,
                     struct json_object *value)
 {
@@ -376,8 +377,7 @@ static void replace(struct json_object **object, const char *key,
     JsonTree_add(object, key, value);
 }
 
-// The time that several traces cover together, in ns since the start of the
-// first of these traces.
+// The length of the time that several traces cover together, in ns.
 struct Covered {
     uint64_t from, to, all_from;
 };
@@ -453,7 +453,8 @@ static int write_head(struct TraceWriter *writer)
     int error = trace == writer->first ? begin_document(json) : 0;
 
     writer->later_ns = trace->start_unix_ns - start_of(writer);
-    // The next trace is of another process, which has its own ids of functions.
+    // The next trace is of another process, which numbers its functions
+    // differently.
     Encoded_clear(&writer->encoded);
     json->nodes = json->sample_us = 0;
     json->tid = trace->pid;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Wraps those functions of json-c that the writers of JSON use. If memory runs
-// out for a tree, the tree is NULL, and each tree to which this tree should be
-// added becomes NULL, too. A caller therefore only has to check the last tree.
+// out, a JSON tree becomes NULL, and so does each tree to which it should have
+// been added. It is therefore enough if a caller checks the outermost tree.
 #pragma once
 
 #include <json-c/json.h>
 #include <stddef.h>
 
-#define JSON_TREE_TEXT 4096 // Largest number of bytes of a text with its NUL.
+// Largest number of bytes of a text, with the terminating NUL.
+#define JSON_TREE_TEXT 4096
 
 // Adds `value` to the object under `key`, and takes ownership of `value`. `key`
 // must be a constant that is not in the object yet.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Declares the only symbol that the library exports. Formats_load opens the
-// library and calls this symbol.
+// Declares the only symbol that the library exports. Formats_load loads the
+// library and calls this function.
 #pragma once
 
 #include "tracer/timeline/formats.h"
 
-// Returns NULL if the library was not built for this host.
+// Returns NULL if the library is of another build than the host.
 __attribute__((visibility("default"))) const struct Formats *
 ocular_formats(const struct FormatsHost *host);

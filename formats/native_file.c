@@ -14,12 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Larger sections are not read. A file with holes can claim any size.
+// Larger sections are not read, because a sparse file can claim any size.
 #define MOST_BYTES (256u << 20)
 
 int NativeFile_descriptor(const char *path)
 {
-    // The kernel's own code has the name "[vdso]", which is no path.
+    // The kernel's own code is not in a file. Its name is "[vdso]" instead of a
+    // path.
     int fd = *path == '/' ? Opened_above(open(path, NATIVE_OPEN)) : -1;
 
     return fd < 0 ? -ENOENT : fd;
@@ -37,8 +38,8 @@ int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode)
     }
     if (fd < 0)
         return fd;
-    // The file is read and not mapped, because a mapped file that becomes
-    // shorter would kill the process.
+    // The file is read instead of mapped, because the process would be killed
+    // if a mapped file became shorter.
     if (fstat(file->fd, &facts) == 0 && S_ISREG(facts.st_mode) &&
         (!inode || facts.st_ino == inode))
         file->elf = elfutils.elf_begin(file->fd, ELF_C_READ, NULL);
@@ -117,7 +118,8 @@ bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
         if (!elfutils.gelf_getphdr(file->elf, (int)i, &header) ||
             header.p_type != PT_LOAD || !(header.p_flags & PF_X))
             continue;
-        // A mapping begins at a whole page.
+        // A mapping begins at a page boundary, so `offset` can be up to a page
+        // smaller than the segment's offset.
         if (offset + 4096 > header.p_offset &&
             offset < header.p_offset + header.p_filesz) {
             *address = header.p_vaddr + offset - header.p_offset;
@@ -160,7 +162,8 @@ static int by_address(const void *a, const void *b)
     const struct NativeSymbol *one = a, *other = b;
     int order = (one->at > other->at) - (one->at < other->at);
 
-    // Of several names at an address, the first one is that which perf chooses.
+    // If several symbols have the same address, perf's order decides which one
+    // comes first.
     if (!order)
         order = (one->size == 0) - (other->size == 0);
     if (!order)

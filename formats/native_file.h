@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// An open ELF file with machine code, read by elfutils (libelf, libdw). All
-// functions may be called by any thread, but a file is used on one thread at a
-// time. elfutils allocates by malloc.
+// An open ELF file with machine code, read by elfutils (libelf, libdw). Any
+// thread may call these functions, but only one thread at a time may use a
+// NativeFile. The functions of elfutils allocate memory by malloc.
 #pragma once
 
 #include "tracer/base/native_row.h"
@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Flags for opening a file, which may turn out to be a named pipe.
+// The flags for opening a file. O_NONBLOCK is needed because the file may be a
+// named pipe.
 #define NATIVE_OPEN (O_RDONLY | O_CLOEXEC | O_NONBLOCK)
 
 struct Elf;
@@ -18,7 +19,7 @@ struct Dwarf_CFI_s;
 struct NativeFile {
     int fd;
     struct Elf *elf;
-    struct Dwarf_CFI_s *cfi; // NULL if it was not asked for.
+    struct Dwarf_CFI_s *cfi; // NULL until NativeFile_cfi is called.
 };
 
 struct NativeSection {
@@ -34,7 +35,7 @@ struct NativeSymbol {
     unsigned rank;    // 0: global, 1: local, 2: weak.
 };
 
-// The functions in a file's table of symbols, sorted by address.
+// The functions in a file's symbol table, sorted by address.
 struct NativeSymbols {
     struct NativeSymbol *list;
     size_t count;
@@ -47,26 +48,30 @@ int NativeFile_descriptor(const char *path);
 // `inode` is not 0, the file must have this inode. Returns 0 or -errno.
 int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode);
 void NativeFile_close(struct NativeFile *file);
-// Closes the descriptor. NativeFile_close frees the data that were read.
+// Closes the descriptor. The data that were read stay valid until
+// NativeFile_close.
 void NativeFile_finish(struct NativeFile *file);
 const uint8_t *NativeFile_ident(const struct NativeFile *file);
 // Returns the call frame information of `.eh_frame`, or NULL.
 struct Dwarf_CFI_s *NativeFile_cfi(struct NativeFile *file);
-// Returns false if the file has no section with this name and with bytes.
+// Returns false if the file has no section with this name, or if the section
+// has no bytes.
 bool NativeFile_section(const struct NativeFile *file, const char *name,
                         struct NativeSection *section);
-// Sets *address to the virtual address of the byte at `offset`, which is in an
-// executable segment. Returns false if there is no such segment.
+// Sets *address to the virtual address of the byte at `offset` of the file,
+// which belongs to an executable segment. Returns false if there is no such
+// segment.
 bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
                         uint64_t *address);
-// Writes the build id. If there is none, writes the inode and the size, so that
-// another file with this path is not taken for this one.
+// Writes the build id. If the file has no build id, writes the inode and the
+// size instead, so that another file with the same path has another id.
 void NativeFile_build(const struct NativeFile *file, char *build);
-// Writes the name of the file for debuggers, or returns false if there is none.
+// Writes the file name in .gnu_debuglink, or returns false if there is none.
 bool NativeFile_debug_link(const struct NativeFile *file, char *name,
                            size_t size);
 // Reads the functions of `.symtab`, or of `.dynsym` if the file was stripped.
-// Returns true for `.symtab`. There are no symbols if memory is out.
+// Returns true if the functions are those of `.symtab`. The list is empty if
+// memory is out.
 bool NativeFile_symbols(const struct NativeFile *file,
                         struct NativeSymbols *symbols);
 void NativeSymbols_release(struct NativeSymbols *symbols);

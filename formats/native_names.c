@@ -13,12 +13,13 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 400
-#define MOST_PARTS 40 // Largest number of parts of a path of Rust.
+#define MOST_PARTS 40 // Largest number of parts of a Rust path.
 
 // --- Names of C++ and Rust ---------------------------------------------------
 
-// Returns the character that Rust writes as `$...$`, and sets *end to the text
-// after it. Returns 0 if there is none.
+// Returns the character for which Rust writes a code such as `$LT$`, and sets
+// *end to the text after the code. Returns 0 if `text` does not begin with such
+// a code.
 static char rust_sign(const char *text, const char **end)
 {
     static const struct {
@@ -73,8 +74,8 @@ static void put_rust_part(const char *part, const char *end, char *text,
     }
 }
 
-// Writes the name of a Rust function: _ZN, parts with their lengths, the last
-// of which is a hash, and E. Returns false if it is no such name.
+// Writes the name of a Rust function, whose symbol consists of "_ZN", the parts
+// with their lengths, and "E". Returns false if the symbol has another form.
 static bool put_rust(const char *symbol, char *text, size_t size)
 {
     const char *at = symbol + 3, *part = NULL;
@@ -95,14 +96,14 @@ static bool put_rust(const char *symbol, char *text, size_t size)
         part = at;
         at += length;
     }
-    // The last part is the hash, which is not written.
+    // The last part is a hash, which is not written.
     return *at == 'E' && part && length == 17 && *part == 'h' && used &&
            strspn(part + 1, "0123456789abcdef") >= 16;
 }
 
-// Writes an identifier of Rust's newer names: a number in base 62 between `s`
-// and `_`, which is left out, and the length and the bytes. Returns the text
-// after it, or NULL.
+// Writes an identifier of Rust's newer symbols, which consists of its length
+// and its bytes. A number in base 62 between `s` and `_` can come first and is
+// left out. Returns the text after the identifier, or NULL.
 static const char *put_identifier(const char *at, const char *before,
                                   char *text, size_t size, size_t *used)
 {
@@ -124,8 +125,9 @@ static const char *put_identifier(const char *at, const char *before,
     return at + length;
 }
 
-// Writes a path of Rust's newer names: C and the crate, or N, a kind, the path
-// above, and the name. Returns the text after it, or NULL for other paths.
+// Writes a path of Rust's newer symbols. A path is either "C" and the crate, or
+// "N", a kind, the outer path and the name. Returns the text after the path, or
+// NULL if the path has another form.
 static const char *put_path(const char *at, unsigned depth, char *text,
                             size_t size, size_t *used)
 {
@@ -146,8 +148,8 @@ static bool put_new_rust(const char *symbol, char *text, size_t size)
            put_path(symbol + 2, 0, text, size, &used);
 }
 
-// Returns the C++ library's function for names, or NULL if the machine has no
-// C++ library.
+// Returns the function of the C++ library that demangles names, or NULL if the
+// machine has no C++ library.
 static void *cxx_demangler(void)
 {
     void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
@@ -177,7 +179,7 @@ void NativeNames_demangle(const char *symbol, char *text, size_t size)
 
 #define MOST_SOURCES 1024
 
-// A file, with its table of symbols or that of its file for debuggers.
+// A file, and its symbol table or that of its debug file.
 struct NativeSource {
     struct NativeSource *next;
     char *path;
@@ -213,8 +215,8 @@ void NativeNames_release(struct NativeNames *names)
 }
 
 #ifdef OCULAR_LIBDW
-// Opens a file and reads its symbols, in place of those of `source`. Returns
-// true if it has the build id, and all symbols.
+// Opens the file at `path`. If it has the build id of `source`, its symbols
+// replace those of `source`. Returns true if the new symbols are complete.
 static bool open_source(const struct NativeNames *names,
                         struct NativeSource *source, const char *path)
 {
@@ -242,7 +244,7 @@ static bool open_source(const struct NativeNames *names,
     return all;
 }
 
-// Looks for a file with all symbols in the places that debuggers search.
+// Looks for a file with all symbols in the folders that debuggers search.
 static void read_source(const struct NativeNames *names,
                         struct NativeSource *source)
 {
@@ -274,7 +276,7 @@ static struct NativeSource *source_of(struct NativeNames *names,
     struct NativeSource *at = names->sources;
     size_t count = 0;
 
-    // A process can send anything.
+    // The text comes from the traced process and can have any length.
     if (strlen(build) >= NATIVE_BUILD)
         return NULL;
     while (at && (strcmp(at->path, path) != 0 || strcmp(at->build, build) != 0))
@@ -300,8 +302,8 @@ static struct NativeSource *source_of(struct NativeNames *names,
     return at;
 }
 
-// Returns the symbol of the function that begins at the address, or NULL. In
-// assembly, symbols can lack a size.
+// Returns the name of the function that contains the address, or NULL. A symbol
+// of assembly code may have no size.
 static const char *symbol_at(const struct NativeSource *source,
                              uint64_t address)
 {
@@ -322,7 +324,8 @@ static const char *symbol_at(const struct NativeSource *source,
         return NULL;
     found = &symbols->list[low - 1];
     while (found > symbols->list && found[-1].at == found->at)
-        found--; // The first of several names is the best one.
+        // Of several names at the same address, the first one is the best.
+        found--;
     return address < found->at + (found->size ? found->size : 1) ? found->name
                                                                  : NULL;
 #else
@@ -350,7 +353,8 @@ static void write_name(struct NativeNames *names, const char *path,
                  slash ? slash + 1 : path, (unsigned long long)address);
 }
 
-// Returns an array that may be changed. Tables are read-only for all others.
+// Returns an array without `const`. Only the functions of this file may change
+// the tables.
 #define CHANGEABLE(array) ((void *)(uintptr_t)(array))
 
 void NativeNames_set(struct NativeNames *names, struct FlameTable *table)

@@ -15,15 +15,15 @@
 #define RBP 6 // Number of the register rbp in DWARF.
 #define RSP 7
 #define RETURN_ADDRESS 16
-#define MOST_ROWS (8u << 20) // A file with more of them has none.
+#define MOST_ROWS (8u << 20) // A file with more rows gets no rows at all.
 
-// The rows of a file while they are made.
+// The rows of a file while NativeRows_read collects them.
 struct Maker {
     struct NativeFile *file;
     struct NativeRows *rows;
     Dwarf_CFI *cfi;
     size_t room;
-    bool failed; // True if memory is out, or if there are too many rows.
+    bool failed; // True if memory is out or there are too many rows.
 };
 
 static void add_row(struct Maker *maker, uint64_t at, struct NativeRow row)
@@ -49,8 +49,8 @@ static void add_row(struct Maker *maker, uint64_t at, struct NativeRow row)
 
 // --- One row -----------------------------------------------------------------
 
-// Returns the register and the offset of an operation that adds an offset to a
-// register, or -1.
+// Returns the register of an operation "register + offset" and sets *offset, or
+// returns -1 for another operation.
 static int register_of(const Dwarf_Op *op, int64_t *offset)
 {
     if (op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31) {
@@ -80,7 +80,7 @@ static void set_cfa(struct NativeRow *row, Dwarf_Frame *frame)
     else if (count == 1 && base == RBP)
         row->rule = NATIVE_BY_RBP;
     else if (count == 2 && base == RBP && ops[1].atom == DW_OP_deref)
-        row->rule = NATIVE_BY_WORD; // gcc has aligned the stack.
+        row->rule = NATIVE_BY_WORD; // gcc has aligned the stack pointer.
     else if (count > 4 && base == RSP && offset == 8)
         row->rule = NATIVE_BY_PLT, row->flags |= NATIVE_FOLDED;
 }
@@ -161,9 +161,9 @@ static void add_function(struct Maker *maker, uint64_t from, uint64_t to)
                                .flags = NATIVE_FIRST});
 }
 
-// Adds the rows of all functions with call frame information. An entry for
-// functions has the function's address relative to itself, and the function's
-// size, as 32-bit numbers.
+// Adds the rows of all functions with call frame information. Such an entry of
+// .eh_frame has the function's address relative to the entry itself, and the
+// function's size, both as 32-bit numbers.
 static int add_functions(struct Maker *maker)
 {
     struct NativeSection section;
@@ -201,7 +201,7 @@ static bool is_known(const struct NativeRow *row)
     return row->rule != NATIVE_NO_RULE;
 }
 
-// A row of a function comes after the end of the function before.
+// A function's first row comes after the end row of the function before it.
 static int by_address(const void *a, const void *b)
 {
     const struct NativeRow *one = a, *other = b;
@@ -223,7 +223,7 @@ static void sort(struct NativeRows *rows)
     rows->count = kept;
 }
 
-// Returns the number of the first of `count` rows above `at`.
+// Returns the index of the first of `count` rows whose address is above `at`.
 static size_t row_after(const struct NativeRows *rows, size_t count,
                         uint64_t at)
 {
@@ -240,8 +240,8 @@ static size_t row_after(const struct NativeRows *rows, size_t count,
     return low;
 }
 
-// Returns the flag for the rows of a function of CPython with this name: one
-// that evaluates bytecode, or one that only passes on a call.
+// Returns the flag for a function of CPython with this name. A function has a
+// flag if it evaluates bytecode or only passes on a call.
 static uint8_t flag_of(const char *name)
 {
     static const struct {
@@ -268,7 +268,7 @@ static uint8_t flag_of(const char *name)
     return 0;
 }
 
-// Sets a flag of all rows of a function.
+// Sets a flag in all rows of a function.
 static void mark(struct NativeRows *rows, size_t known,
                  const struct NativeSymbol *symbol, uint8_t flag)
 {
@@ -282,9 +282,9 @@ static void mark(struct NativeRows *rows, size_t known,
     }
 }
 
-// Marks the rows of the function that contains `target`, if its first row is
-// that of a part of another function: the caller of a whole function is found
-// at rsp + 8.
+// Marks the rows of the function that contains `target`, if these rows belong
+// to a part of another function. A whole function has its caller's address at
+// rsp + 8 at the beginning, but a part has not.
 static void mark_part(struct NativeRows *rows, size_t known, uint64_t target)
 {
     size_t at = row_after(rows, known, target), first;
@@ -302,8 +302,9 @@ static void mark_part(struct NativeRows *rows, size_t known, uint64_t target)
     } while (++first < known && !(rows->rows[first].flags & NATIVE_FIRST));
 }
 
-// gcc splits the evaluation loop if it knows a profile. In a stripped file only
-// one part has a symbol, and the others are where it jumps to.
+// gcc splits the evaluation loop into parts if it is given a profile. In a
+// stripped file only one part has a symbol. The other parts are the targets of
+// its jumps.
 static void mark_parts(struct Maker *maker, size_t known,
                        const struct NativeSymbol *symbol)
 {
@@ -335,7 +336,8 @@ static void mark_parts(struct Maker *maker, size_t known,
 }
 
 // Marks the rows of CPython's own functions. Adds a row for each function
-// without call frame information, so that it is not mistaken for another one.
+// without call frame information, so that its addresses are not taken for a
+// part of the function before it.
 static int use_symbols(struct Maker *maker)
 {
     struct NativeRows *rows = maker->rows;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads from an ELF file how the callers of its functions are found.
+// Reads from an ELF file the rules by which the caller of each function is
+// found.
 #pragma once
 
 #include "tracer/base/native_row.h"

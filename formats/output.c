@@ -21,13 +21,13 @@
 
 #define BUFFER (256u << 10)
 #define ATTEMPTS 100
-// Largest number of symlinks that are followed one after the other.
+// Largest number of symlinks that are followed in a row.
 #define LINKS 16
 #define GZIP 16 // Added to zlib's window bits to get a gzip header and trailer.
 
 struct OutputStream {
     int fd;
-    // Points to `own`, or for a borrowed file to a struct of the file's owner.
+    // Points to `own`, or to the owner's struct if the file is borrowed.
     const struct Opened *opened;
     struct Opened own;
     bool zip;
@@ -55,8 +55,8 @@ static void release(struct Output *output)
     memset(output, 0, sizeof *output);
 }
 
-// Allows only regular files as targets, because a rename would also replace a
-// device or a pipe.
+// Accepts only regular files, because a rename would also replace a device or a
+// pipe.
 static int check_target(const char *path)
 {
     struct stat status;
@@ -102,7 +102,7 @@ static char *resolve(const char *path)
         if (length < 0)
             return full;
         target[length] = '\0';
-        // A relative link begins in the directory that contains it.
+        // The path in a relative link is relative to the folder of the link.
         *slash = '\0';
         if (asprintf(&next, "%s/%s", target[0] == '/' ? "" : full, target) < 0)
             next = NULL;
@@ -147,8 +147,8 @@ static int open_temporary(struct Output *output)
                  output->path, (long)getpid(), i);
         fd = Opened_open(output->temporary,
                          O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0666);
-        // The file was made, but the program has closed the file's descriptor
-        // or uses the descriptor's number for another file.
+        // The program has closed the file's descriptor or uses its number for
+        // another file.
         if (fd == -EBADF)
             unlink(output->temporary);
         if (fd != -EEXIST)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Writes a file that appears completely or not at all under its name. While the
+// Writes a file that appears under its name only when it is complete. While the
 // file is written, it has no name, or another name in the same directory
-// (ipc/base/in_place.h). When the file is complete, it gets its name. The file
-// is gzipped if its name ends in ".gz". An output can also be a borrowed file,
+// (ipc/base/in_place.h). When the file is complete, it is renamed. The file is
+// gzipped if its name ends in ".gz". An output can also be a borrowed file,
 // whose owner has opened it and later renames or removes it. An output can also
-// be a character device such as /dev/null. Only one thread uses an output. The
-// thread may block.
+// be a character device such as /dev/null. An output may be used by one thread
+// only. The thread may block.
 #pragma once
 
 #include "ipc/base/opened.h"
@@ -40,7 +40,7 @@ int Output_write(struct Output *output, const void *data, size_t size);
 // Returns the number of bytes that were written to the file. Bytes that are
 // still in the buffer are not counted.
 uint64_t Output_bytes(const struct Output *output);
-// Gives the file its name. A borrowed file keeps its name. Sets *bytes to the
+// Gives the file its name. A borrowed file is not renamed. Sets *bytes to the
 // size of the file in bytes. Returns -EEXIST if a file of this name exists and
 // `overwrite` is false. Output_commit always releases the output.
 int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);

@@ -53,7 +53,8 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
     struct TraceCounter counter = {.which = which};
 
     if (which >= OWN_EVENT_COUNTERS)
-        return 0; // a newer version of Ocular has written this kind of event.
+        // A newer version of Ocular has written an event of this kind.
+        return 0;
     if (which == OWN_EVENT_CPU) {
         counter.thread = find_thread(walk, OwnEvent_thread(event));
         if (!counter.thread)
@@ -147,8 +148,8 @@ static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
     size_t i, count = events ? chunk->event_count : 0;
     int error = 0;
 
-    // The chunk cannot be read, so the stack of the next sample could be
-    // incomplete.
+    // The next sample could have an incomplete stack, because the chunk cannot
+    // be read.
     if (!events)
         walk->samples = (struct SampleReader){0};
     for (i = 0; !error && i < count; i++)
@@ -157,7 +158,8 @@ static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
 }
 
 // Writes the stalls of event loops, which are in the newest snapshot and not
-// among the events. The file may come from an attacker.
+// among the events. The numbers in the file may be wrong, because an attacker
+// may have written it.
 static int put_stalls(const struct Walk *walk)
 {
     struct TraceWriter *writer = walk->writer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a file with one or several traces for Perfetto. The ending of the
-// file's name decides the format. perfetto.c goes through the threads of a
-// recording that was read, and calls the format's functions for each event.
+// file's name decides the format. The functions of perfetto.c go through the
+// threads of a recording, and call a function of the format for each event.
 #include "formats/perfetto.h"
 #include "formats/instant.h"
 #include "formats/json_trace.h"
@@ -13,17 +13,17 @@
 
 #include <errno.h>
 
-// Perfetto supports 512 levels of nested slices in a track. On deeper levels
-// Perfetto would close another call at the end of a call. Calls on levels
-// deeper than DEEPEST are therefore left out and counted. The levels between
-// 500 and 512 are reserved for instructions inside the deepest call.
+// Perfetto supports 512 levels of nested slices in a track. If a call is nested
+// more deeply, Perfetto closes the wrong call at its end. Calls above this
+// level of nesting are therefore left out and counted. The levels from 500 to
+// 512 are needed for instructions inside the deepest call.
 #define DEEPEST 500
 
 struct Walk {
     const struct TraceFormat *format;
     struct TraceWriter *writer;
     size_t depth; // Number of open calls of this thread.
-    // Number of events that were left out since the last written gap.
+    // Number of events that were left out since a gap was last written.
     uint64_t left_out;
 };
 
@@ -111,7 +111,7 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
         return walk->format->gap(walk->writer, ticks, "lost", event->what);
     if (!Instant_of(Event_kind(event))->lasts)
         inside = Event_id(event);
-    else if (!inside) // No call of a traced function is open.
+    else if (!inside) // No traced function is running.
         return 0;
     return walk->format->instant(walk->writer, ticks, event, inside);
 }
@@ -125,8 +125,8 @@ static int said(void *context, uint64_t ticks, const struct Mark *mark)
 
 // --- Threads -----------------------------------------------------------------
 
-// Takes the chunks of one thread, which are the next chunks of the view.
-// Returns the number of the thread's chunks.
+// Skips the chunks of one thread, which come next in the view. Returns the
+// number of chunks that were skipped.
 static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 {
     const struct TimelineView *view = writer->trace->view;
@@ -138,10 +138,10 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
     return writer->chunk - from;
 }
 
-// Writes the events of one thread. *written is set to true if the thread is in
-// the file. The kernel uses thread ids again, and the events of a thread must
-// not be earlier than those of an older thread with the same id. So `ends` has
-// the ticks up to which the events of each thread id are written.
+// Writes the events of one thread. Sets *written to true if the thread gets
+// into the file. The kernel can reuse a thread id. The events of the new thread
+// must not be earlier than the events of the old one. `ends` has, for each
+// thread id, the time in ticks up to which its events are written.
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
                         struct IdMap *ends, bool *written)
 {
@@ -156,7 +156,7 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
 
     if (!end)
         return -ENOMEM;
-    // The recording never had an event of this thread.
+    // The recording has no event of this thread at all.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
     *written = true;

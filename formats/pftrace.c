@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes a trace in Perfetto's protobuf format. A name or a source location is
-// written once, and events then refer to it by a number. The time of an event
-// is written as ns since the event before. The packets of a thread do not name
-// their track, because the thread's track is the default of the packets.
+// Writes a trace in Perfetto's protobuf format. Each name and each source
+// location is written once, and events refer to it by its number. The time of
+// an event is written as ns since the event before. Packets of a thread do not
+// name their track, because the thread's track is the default of these packets.
 #include "formats/pftrace.h"
 #include "formats/instant.h"
 #include "formats/pftrace_own_event.h"
@@ -18,8 +18,8 @@
 
 // --- Events: a few bytes in the buffer ---------------------------------------
 
-// Writes an annotation, whose name is a number of pftrace_fields.h and whose
-// value is a varint. Returns the address behind the annotation.
+// Writes an annotation. Its name is a number of pftrace_fields.h and its value
+// is a varint. Returns the address behind the annotation.
 static uint8_t *put_note(uint8_t *at, unsigned name, unsigned field,
                          uint64_t value)
 {
@@ -32,7 +32,7 @@ static uint8_t *put_note(uint8_t *at, unsigned name, unsigned field,
     return at;
 }
 
-// Writes the packet of an event that contains no text. put_event always reads
+// Writes the packet of an event without text. put_event always reads
 // EVENT_BYTES bytes of `event`, even if the event is shorter. `notes` are the
 // encoded annotations of the event.
 static int put_event(struct Pftrace *pf, uint64_t ticks, const uint8_t *event,
@@ -73,9 +73,10 @@ static int put_encoded(struct Pftrace *pf, uint64_t ticks,
 
 // --- Events that are encoded once --------------------------------------------
 
-// Writes a name, and if `place` is set also a source location. Adds an entry
-// with the encoded references to the name and to the source location. After an
-// error returns NULL, and the error is in pf->base.error.
+// Writes a name, and also a source location if `place` is not NULL. Adds an
+// entry to the table of encoded bytes, which refers to the name and the source
+// location by their numbers. After an error returns NULL, and the error is in
+// pf->base.error.
 static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
@@ -128,8 +129,8 @@ static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
 
 // --- Table of the format -----------------------------------------------------
 
-// Only the first call of a function has the address of its code object, because
-// an address takes two thirds of the bytes of a call.
+// Only a function's first call carries the address of the code object, because
+// the address would make each call three times as long.
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
@@ -229,7 +230,7 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// Begins the packet of an instant that Ocular defines. The caller passes the
+// Begins the packet of an instant of Ocular's own kinds. The caller passes the
 // offset `from` on to end_instant.
 static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
                           size_t from[2])
@@ -317,8 +318,8 @@ static int write_head(struct TraceWriter *writer)
     size_t from[3], i;
     int error;
 
-    // Each process has its own ids of functions, so each process has its own
-    // sequence.
+    // Each process starts a new sequence of packets, because each process
+    // numbers its functions differently.
     Pftrace_end_sequence(pf);
     error = open_track(pf, 0, TRACK_PROCESS, from);
     Protobuf_add_text(&pf->packet, PROCESS_NAME,

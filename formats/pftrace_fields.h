@@ -31,7 +31,7 @@ enum {
     TRACK_PARENT = 5,
     TRACK_COUNTER = 8
 };
-enum { DESCRIPTOR_PID = 1 }; // For processes and threads.
+enum { DESCRIPTOR_PID = 1 }; // For descriptors of processes and threads.
 enum { PROCESS_NAME = 6 };
 enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
 enum {
@@ -48,8 +48,7 @@ enum {
 };
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { COUNTER_UNIT = 6 };
-// Samples are written in the form of perf's samples, and the fields have the
-// names that they have for perf.
+// Samples have the form of perf's samples, so these fields have perf's names.
 enum { SAMPLE_PID = 2, SAMPLE_TID = 3, SAMPLE_STACK = 4, SAMPLE_MODE = 5 };
 enum { MODE_USER = 2 };
 enum { FRAME_NAME = 2, FRAME_MAPPING = 3, FRAME_PC = 4 };
@@ -81,16 +80,16 @@ enum {
 };
 enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 
-// Numbers of Perfetto's clocks. Each sequence of packets has 64 clocks, whose
-// numbers begin at 64.
+// Perfetto gives each clock a number. The 64 clocks of a sequence of packets
+// have numbers from 64 on.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
-// Every sequence of packets has these names of categories, with numbers that we
-// define. The words of Trace_end_word have numbers from NAME_END on, and the
-// words of Trace_begin_word from NAME_BEGIN on.
+// The names of these categories are written into every sequence of packets.
+// Their numbers are defined by Ocular. The words of Trace_end_word have numbers
+// from NAME_END on, and the words of Trace_begin_word from NAME_BEGIN on.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
-// First number of the texts of instants, to which the kind of the event is
-// added.
+// Number of the first text of an instant. The number of a text is this number
+// plus the kind of the event.
 enum { TEXT_INSTANT = 1 };
 enum {
     NAME_CYCLES = 1,

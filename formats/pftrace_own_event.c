@@ -6,12 +6,11 @@
 #include <errno.h>
 #include <stdio.h>
 
-// The numbers of tracks are unique in the process. The numbers of threads'
-// tracks are smaller than SPAN_TRACK.
+// Each track of a process has a different number. Tracks of threads have
+// numbers below SPAN_TRACK.
 #define SPAN_TRACK (UINT64_C(1) << 31)
 #define COUNTER_TRACK (UINT64_C(1) << 30)
-// The number of a track of slices also has the number of the slice, which has
-// 32 bits.
+// The low 32 bits of the number of a slice's track are the number of the slice.
 #define SLICE_TRACK(kind) (UINT64_C(1) << (63 - (kind)))
 
 // --- Events of the program ---------------------------------------------------
@@ -54,9 +53,9 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
     return 0;
 }
 
-// The slices of one track must be nested. If slices can overlap, each slice
-// therefore gets its own track. Perfetto shows tracks with the same name and
-// the same parent as one track.
+// The slices of one track must be nested. If slices of a kind can overlap, each
+// of them therefore gets its own track. Perfetto shows tracks with the same
+// name and the same parent as one track.
 static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
                      const char *name)
 {
@@ -176,8 +175,8 @@ static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
     return Pftrace_end(pf, packet);
 }
 
-// Returns 1 if the track with this key was not described yet, 0 if it was
-// described, or -ENOMEM.
+// Returns 1 if the track with this key is not in the file yet, 0 if it is, or
+// -ENOMEM.
 static int is_new_track(struct Pftrace *pf, uint64_t key)
 {
     if (Encoded_find_number(&pf->base.encoded, key))
@@ -189,8 +188,8 @@ int PftraceOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
                             const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    // The number of a thread's track is the same as in pftrace.c. The number of
-    // the process's track is 0.
+    // A thread's track has the same number as in pftrace.c. The track of the
+    // process has the number 0.
     uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
     uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
                                          counter->which);
@@ -218,7 +217,7 @@ static void add_text_note(struct Bytes *out, const char *key, const char *text)
     Protobuf_close(out, note);
 }
 
-// Writes a change of an instruction's specialisation to the track of the
+// Writes a change of an instruction's specialisation into the track of the
 // process.
 int PftraceOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
                            const struct TraceChange *change)
@@ -250,7 +249,7 @@ static void add_flag(struct Bytes *out, const char *key)
     Protobuf_close(out, note);
 }
 
-// Begins the packet of an event in the track of Ocular's own threads. Returns
+// Begins the packet of an event for the track of Ocular's own threads. Returns
 // the offset of the event in the packet.
 static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
                           uint64_t track, size_t *packet)
@@ -276,7 +275,7 @@ int PftraceOwnEvent_slice(struct TraceWriter *writer,
     size_t packet, event;
     int error = is_new_track(pf, Trace_slice_key(slice->kind, slice->number));
 
-    // The number of a thread's track is the same as in pftrace.c.
+    // A thread's track has the same number as in pftrace.c.
     if (error > 0)
         error =
             put_track(pf, track, slice->thread ? slice->thread->number + 1 : 0,
@@ -303,11 +302,11 @@ int PftraceOwnEvent_slice(struct TraceWriter *writer,
 }
 
 // --- Samples
-// Each frame of a stack and each stack is written once. A sample is then
-// written as a thread and the number of a stack.
+// Each frame of a stack and each stack is written once. A sample then consists
+// of a thread and the number of its stack.
 
-// Perfetto needs for each frame the file from which the frame's code is mapped.
-// The file of all frames is the one with the number MAPPING.
+// For each frame Perfetto wants to know from which mapped file its code comes.
+// All frames therefore refer to one file, whose number is MAPPING.
 #define MAPPING 1
 
 int PftraceOwnEvent_own(struct TraceWriter *writer)
@@ -403,7 +402,8 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     return error ? 0 : number;
 }
 
-// A sample that found no traced function has no stack and is not written.
+// If no traced function was found on the stack, the sample has no stack and is
+// not written.
 int PftraceOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
                            const struct TimelineSample *sample)
 {

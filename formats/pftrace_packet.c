@@ -71,9 +71,9 @@ static void add_clock(struct Bytes *out, unsigned id, uint64_t ns,
     Protobuf_close(out, from);
 }
 
-// The clock of a track is 0 at the start of tracing, and each time is written
-// as the ns since the event before. Each track has its own clock, because
-// Perfetto does not accept a clock that goes back.
+// The clock of a track is 0 at the start of tracing, and the time of an event
+// is written as the ns since the event before it. Each track has its own clock,
+// because Perfetto does not accept a clock that goes back.
 static void add_clocks(struct Bytes *out, const struct PerfettoTrace *trace,
                        unsigned clock, bool first)
 {

@@ -24,7 +24,7 @@ struct Pftrace {
     uint32_t sequence;
     uint32_t tracks;
     size_t sequence_size;
-    // The encoded number of the sequence, as each packet contains it.
+    // The sequence's number in its encoded form, as it is in each packet.
     uint8_t sequence_field[EVENT_BYTES];
 };
 
@@ -55,5 +55,5 @@ int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid);
 // Makes the next track begin a new sequence of packets. A new sequence of
 // packets does not know the names of earlier sequences.
 void Pftrace_end_sequence(struct Pftrace *pf);
-// Begins a packet whose time is not a time of the track's clock.
+// Begins a packet whose time is not measured by the track's clock.
 size_t Pftrace_begin_at(struct Pftrace *pf, uint64_t ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A profile in pprof's protobuf format consists of samples of CPU time with
 // their stacks. If the waits are known, each sample also has its wall time, and
-// a wait is a sample whose CPU time is 0. The field numbers are those of
+// a wait is a sample whose CPU time is 0. Ocular uses the field numbers of
 // github.com/google/pprof/proto/profile.proto.
 #include "formats/pprof.h"
 #include "formats/protobuf.h"
@@ -38,8 +38,8 @@ enum { // Numbers of fields, named as in profile.proto.
     FUNCTION_LINE = 5
 };
 
-// The table of strings begins with the strings of this enum. After these
-// strings the table has two strings for each function.
+// The string table begins with the strings of this enum. After these strings
+// come two strings for each function.
 enum {
     STRING_EMPTY,
     STRING_CPU,
@@ -59,8 +59,9 @@ static void put_value_type(struct Bytes *out, unsigned field, unsigned type)
 }
 
 // Writes one stack with its CPU time, or with a wait if `wait` is not NULL. The
-// innermost frame comes first. The number of a location is the number of its
-// function, counted from 1. The functions that stand for waits come last.
+// innermost frame comes first. A function's location has the number of the
+// function plus 1. Functions that stand for waits come after all other
+// functions.
 static void put_sample(const struct Profile *profile, struct Bytes *out,
                        size_t row, const struct FlameWait *wait)
 {

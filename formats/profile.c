@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OTHERS 3 // Number of the extra functions, which are not in the table.
-// A smaller fraction of a function's time is taken for a rounding error.
+// Number of the extra functions, which the table of stacks does not have.
+#define OTHERS 3
+// If the fraction of a function's time is smaller than this, it is taken for a
+// rounding error.
 #define LEAST 0.01
 
 static int by_id(const void *key, const void *element)
@@ -93,8 +95,8 @@ static int by_place(const void *a, const void *b)
     return order;
 }
 
-// Adds `from` to *to. If one of the two numbers is NaN (unknown), the sum is
-// the other number, which can also be NaN.
+// Adds `from` to *to. NaN means unknown. If one number is unknown, the sum is
+// the other number.
 static void add(double *to, double from)
 {
     if (isnan(*to))
@@ -103,8 +105,8 @@ static void add(double *to, double from)
         *to += from;
 }
 
-// Merges the functions with the same name, file and line into the one with the
-// lowest number.
+// Merges the functions with the same name, file and line into the function with
+// the lowest index.
 static void merge(struct Profile *profile, struct ProfileFunction **sorted,
                   uint32_t *firsts)
 {
@@ -159,7 +161,7 @@ void Profile_divide(struct Profile *profile)
     for (i = 1; i < count; i++) {
         struct ProfileRow *row = &profile->rows[i];
         double own = profile->functions[row->function].self_ns;
-        // NaN if the function's own time is unknown.
+        // The part is NaN if the function's own time is unknown.
         double part = 1 - own / sums[row->function];
         uint64_t rest = part > LEAST ? (uint64_t)(part * (double)row->ns) : 0;
 
@@ -193,7 +195,7 @@ const char *Profile_wait_name(unsigned kind)
     return names[kind < WAIT_UNKNOWN ? kind : WAIT_UNKNOWN];
 }
 
-// The root is left out of every stack except the root's own stack.
+// Only the root's own stack contains the root.
 size_t Profile_stack(const struct Profile *profile, size_t row, uint32_t *stack)
 {
     size_t depth = 0;

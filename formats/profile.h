@@ -21,21 +21,22 @@ struct ProfileRow {
     // outermost frame.
     uint32_t parent;
     uint32_t function;
-    uint64_t ns; // ns of CPU time with the stack that ends in this row.
+    // ns of CPU time that was sampled with the stack that ends in this row.
+    uint64_t ns;
 };
 
 struct Profile {
-    // The functions of the table in the table's order, and then three extra
-    // functions. The extra functions stand for the outer frames that cut-off
-    // stacks lack, for time in no traced function, and for callees that have no
-    // row in the table.
+    // The functions of the table of stacks in the same order, followed by three
+    // extra functions. The extra functions stand for missing outer frames of
+    // stacks that were cut off, for time in no traced function, and for callees
+    // without a row in the table.
     struct ProfileFunction *functions;
     size_t function_count;
-    // The rows of the table, and then the rows of callees that have no row in
-    // the table.
+    // The rows of the table of stacks, followed by the rows of callees without
+    // a row in the table.
     struct ProfileRow *rows;
     size_t row_count;
-    // The waits of the rows, borrowed from the table.
+    // The waits of the rows, borrowed from the table of stacks.
     const struct FlameWait *waits;
     size_t wait_count;
     uint64_t samples;
@@ -48,20 +49,19 @@ struct Profile {
 // Every function has the name "<gone>" until the caller sets the names. Returns
 // 0 or -ENOMEM.
 int Profile_init(struct Profile *profile, const struct FlameTable *table);
-// Merges code objects with the same name, file and line into one function, and
+// Merges code objects with the same name, file and line into one function and
 // adds up their calls. Profile_merge must be called after the names and the
 // calls are set.
 void Profile_merge(struct Profile *profile);
-// A full table counts the time of its smallest rows as time of the callers.
-// Profile_divide corrects the callers' time. If the rows of a function have
-// more time than the function's `self_ns`, the rest goes to new rows, which are
-// callees of the function's rows. Profile_divide must be called after
-// Profile_merge.
+// If the table of stacks is full, the time of its smallest rows is counted as
+// time of the callers. Profile_divide corrects the time of these callers. If
+// the rows of a function have more time than the function's `self_ns`, the rest
+// is moved to new rows, which are callees of the function's rows.
+// Profile_divide must be called after Profile_merge.
 void Profile_divide(struct Profile *profile);
 void Profile_release(struct Profile *profile);
 
-// Returns the name of the function that stands for waits of a kind (enum
-// WaitKind) in the files.
+// Returns the name for waits of one kind (enum WaitKind) in the written files.
 const char *Profile_wait_name(unsigned kind);
 // Stores the functions of the stack that ends in a row, innermost first, and
 // returns the number of functions. `stack` must have PROFILE_DEPTH elements,

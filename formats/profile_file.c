@@ -41,8 +41,8 @@ static void put_label(struct Bytes *out, const struct ProfileFunction *function)
     put(out, ")");
 }
 
-// Writes a line: the stack that ends in a row, the name of a wait or "", and a
-// time. The number at the end of the line is the time in us.
+// Writes one line with a stack, the name of a wait or "", and a time. The
+// number at the end of the line is the time in us.
 static void put_line(const struct Profile *profile, struct Bytes *out,
                      size_t row, const char *wait, uint64_t ns)
 {

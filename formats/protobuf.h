@@ -32,8 +32,8 @@ void Protobuf_add(struct Bytes *out, unsigned field, uint64_t value);
 // Appends a field that always takes eight bytes.
 void Protobuf_add_fixed(struct Bytes *out, unsigned field, uint64_t value);
 void Protobuf_add_real(struct Bytes *out, unsigned field, double value);
-// Appends a text. Invalid UTF-8 is replaced, because protobuf requires valid
-// UTF-8. If the text is NULL, appends "".
+// Appends a text, with replacements for invalid UTF-8, because
+// protobuf requires valid UTF-8. If the text is NULL, appends "".
 void Protobuf_add_text(struct Bytes *out, unsigned field, const char *text);
 // Begins a message inside the present message and returns the offset of the
 // inner message. The caller passes the offset to Protobuf_close.

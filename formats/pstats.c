@@ -15,8 +15,8 @@
 
 #define TEXT 4096
 
-// The cost of a function, or that fraction of the cost which one caller caused,
-// in ns.
+// The cost of a function in ns, or the part of the cost that is due to one
+// caller.
 struct Cost {
     uint32_t caller;
     double self, total;
@@ -101,8 +101,8 @@ static void sum_up(const struct Profile *profile, double *totals)
     }
 }
 
-// Sorts the indices of rows by the rows' functions. The rows of function n are
-// order[ends[n - 1]] up to order[ends[n] - 1].
+// Sorts the indices of all rows by the rows' function. The rows of function n
+// are order[ends[n - 1]] up to order[ends[n] - 1].
 static void group(const struct Profile *profile, uint32_t *order,
                   uint32_t *ends)
 {
@@ -121,8 +121,8 @@ static void group(const struct Profile *profile, uint32_t *order,
     ends[profile->function_count - 1] = (uint32_t)profile->row_count;
 }
 
-// Returns true if a caller's row, at any distance, is a row of the same
-// function. The total time of that caller's row contains the time of this row.
+// Returns true if a direct or indirect caller is a row of the same function.
+// Such a row's total time already contains the time of this row.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
     uint32_t mine = profile->rows[row].function;
@@ -164,7 +164,7 @@ static struct Cost sum_of(const struct Profile *profile, const double *totals,
         struct Cost *by;
 
         all.self += self;
-        // The total time of the root is only its own time.
+        // The root's total time is only its own time.
         all.total += row ? total : self;
         if (!parent)
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The reader looks for a block at each multiple of RECORDING_UNIT bytes in the
-// file. The header of a valid block says where the next block begins.
+// The reader looks for the start of a block at each multiple of RECORDING_UNIT
+// bytes. The header of a valid block says where the next block begins.
 #include "formats/recording_reader.h"
 #include "formats/darkness.h"
 #include "ipc/base/heap.h"
@@ -24,8 +24,8 @@
 
 // --- The head ----------------------------------------------------------------
 
-// Reads the head and returns 0, or returns -errno with a sentence in `why` that
-// names the error.
+// Reads the head of the recording and returns 0, or returns -errno with a
+// sentence in `why` that names the error.
 static int read_head(struct RecordingReader *reader, char *why, size_t why_size)
 {
     struct RecordingHead *head = &reader->head;
@@ -99,9 +99,10 @@ static void read_opcodes(struct RecordingReader *reader)
     }
 }
 
-// Returns true if the parent of each row except the root is an earlier row, if
-// each wait has a row, and if there are not more rows than a program writes. A
-// conversion's time can grow with the square of the number of rows.
+// Returns true if each row except the root comes after its parent, if each wait
+// has a row, and if the table has no more rows than Ocular writes. A larger
+// table is refused, because the time of a conversion can grow with the square
+// of the number of rows.
 static bool is_tree(const struct FlameTable *table)
 {
     size_t i;
@@ -118,8 +119,8 @@ static bool is_tree(const struct FlameTable *table)
     return table->row_count > 0;
 }
 
-// Returns true if each list that the viewer walks for each row of another list
-// has at most as many rows as a program writes.
+// Returns true if none of the lists is longer than Ocular writes it. The viewer
+// goes through each of these lists once for every row of another list.
 static bool is_of_program(const struct Snapshot *snapshot)
 {
     return snapshot->exception_count <= EXCEPTION_KINDS &&
@@ -128,8 +129,8 @@ static bool is_of_program(const struct Snapshot *snapshot)
 }
 
 // Keeps the snapshot of a block, unless a newer one was read. The block may
-// come from an attacker. Returns the snapshot that is not needed any more, or
-// NULL.
+// have been forged by an attacker. Returns the snapshot that is no longer
+// needed, or NULL.
 static struct Snapshot *keep_snapshot(struct RecordingReader *reader,
                                       const struct RecordingBlock *block,
                                       struct Snapshot *snapshot)
@@ -176,10 +177,10 @@ static int read_message(struct RecordingReader *reader,
     return error;
 }
 
-// Decodes the events in the data of the present block (reader->data). The
-// events begin after `open` bytes, which contain the open calls. If memory is
-// out, returns NULL and sets *count to 0. If there are more than `most` events,
-// returns NULL and sets *count to the number of events.
+// Decodes the events in the data of the present block (reader->data). The open
+// calls come first in the data and take `open` bytes, and the events follow. If
+// memory is out, returns NULL and sets *count to 0. If there are more than
+// `most` events, returns NULL and sets *count to the number of events.
 static const struct Event *read_events(struct RecordingReader *reader,
                                        size_t open, size_t most, size_t *count)
 {
@@ -208,7 +209,7 @@ static size_t most_events(size_t open_count)
 }
 
 // Adds the chunk in the present block to the reader. If the block is truncated,
-// the chunk only has the events that are in the file.
+// the chunk has only the events that are in the file.
 static int read_chunk(struct RecordingReader *reader,
                       const struct RecordingBlock *block)
 {
@@ -294,10 +295,10 @@ static bool is_block(const struct RecordingBlock *block, uint64_t at)
            block->used + HEADER <= block->size;
 }
 
-// Returns true if the program could have changed the block while a viewer
-// copied the file. Only blocks that were begun after the cut can change.
-// show_thread counts the blocks with events from before the cut that are
-// missing.
+// Returns true if the program may have changed the block while a viewer copied
+// the file. Only blocks that were begun after the cut (Timeline_cut) can
+// change. A missing block with events from before the cut is counted by
+// show_thread.
 static bool may_be_later(const struct RecordingReader *reader,
                          const struct RecordingBlock *block)
 {
@@ -398,8 +399,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 // Returns the number of missing chunks of a thread. The sequence numbers of a
-// thread's chunks are consecutive. The first sequence number of a thread is 0,
-// unless chunks of the thread can have been forgotten.
+// thread's chunks are consecutive. A thread's first sequence number is 0,
+// unless some chunks of the thread were forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
                               const struct ReadChunk *last, bool forgotten,
                               size_t count)
@@ -449,7 +450,7 @@ find_listed(const struct RecordingReader *reader, uint32_t number)
                    sizeof key, compare_listed);
 }
 
-// Sets the thread's numbers and name to those in the list of threads.
+// Copies the numbers and the name of the thread from the list of threads.
 static void update(struct TimelineThread *thread,
                    const struct RecordingThread *listed)
 {
@@ -472,8 +473,8 @@ static size_t count_to_cut(const struct RecordingReader *reader,
     return count;
 }
 
-// Adds a thread and its chunks to the view. The thread's last chunk has the
-// newest number of lost events.
+// Adds a thread and its chunks to the view. The newest number of lost events is
+// in the thread's last chunk.
 static void show_thread(struct RecordingReader *reader,
                         const struct ReadChunk *all, size_t count)
 {
@@ -499,15 +500,16 @@ static void show_thread(struct RecordingReader *reader,
         shown++;
     }
     if (listed && last->chunk.sequence < listed->sequence)
-        update(&thread, listed); // The list of threads is newer than the block.
-    // The number of forgotten events of the thread can be older than the number
-    // in the head.
+        // The list of threads was written after the block.
+        update(&thread, listed);
+    // The thread's number of forgotten events may be older than the number in
+    // the head.
     reader->damaged += count_missing(
         all, last, thread.forgotten > 0 || reader->head.forgotten > 0, shown);
     Bytes_put(&reader->threads, &thread, sizeof thread);
 }
 
-// Adds those threads from the list of threads that have no chunk.
+// Adds those threads from the list of threads that have no chunks.
 static void show_silent(struct RecordingReader *reader)
 {
     size_t i, known = reader->threads.size / sizeof(struct TimelineThread);
@@ -533,8 +535,8 @@ static void show_silent(struct RecordingReader *reader)
 // Makes the view from the chunks and returns 0 or -ENOMEM.
 static int make_view(struct RecordingReader *reader)
 {
-    // The writers add to the address of the chunks' list even if the list is
-    // empty.
+    // This address is needed even for an empty list, because the writers add an
+    // index to it.
     static const struct TimelineChunk *const none;
     struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
     size_t i, begin = 0, count = reader->chunks.size / sizeof *all;
@@ -582,9 +584,9 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
 }
 
 // Makes the list of functions that are dark at the end of the timeline. The
-// list of the newest cut is used only if the timeline ends at the newest cut.
-// If the program was killed after the newest cut, the events show which
-// functions were dark.
+// list that was written at the newest cut is used only if the timeline ends at
+// that cut. If the program was killed after the newest cut, the events show
+// which functions were dark.
 static void list_dark(struct RecordingReader *reader)
 {
     struct PerfettoTrace *trace = &reader->trace;
@@ -596,7 +598,8 @@ static void list_dark(struct RecordingReader *reader)
     }
     trace->dark = (struct RecordingDark *)reader->dark_now.data;
     trace->dark_count = reader->dark_now.size / sizeof *trace->dark;
-    reader->dark_now.data = NULL; // From here on the trace owns the list.
+    // From here on, the trace owns the list of dark functions.
+    reader->dark_now.data = NULL;
     Darkness_update(&reader->dark, reader->view.last_ticks, trace->dark,
                     &trace->dark_count);
 }
@@ -606,13 +609,13 @@ static void describe(struct RecordingReader *reader)
     const struct RecordingHead *head = &reader->head;
     struct Snapshot *settings = reader->settings;
 
-    // The newest snapshot has the newest budget.
+    // The budget in the newest snapshot is the newest one.
     if (reader->final &&
         (!settings || reader->head.version >= RECORDING_TOTALS))
         settings = reader->final;
     if (settings &&
         !(settings->overhead_budget > 0 && settings->overhead_budget <= 1))
-        // The recording has no budget, or an impossible one.
+        // The recording has no budget, or has a budget that is impossible.
         settings->overhead_budget = NAN;
     reader->trace = (struct PerfettoTrace){
         .view = &reader->view,
@@ -671,7 +674,7 @@ static int open_file(struct RecordingReader *reader, const char *path,
 }
 
 // Reads all blocks of the recording. `error` is the result of reading the first
-// page. If `error` is not 0, no block is read.
+// page. If it is not 0, no block is read.
 static int read_rest(struct RecordingReader *reader, int error, char *why,
                      size_t why_size)
 {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Reads a recording and makes the input for writers of a timeline. The file can
-// be truncated, damaged or forged by an attacker. The reader gives all those
-// parts of the file that are intact. Only one thread uses a struct
-// RecordingReader. The program of the thread that reads a recording is not
-// traced.
+// be truncated, damaged or forged by an attacker. The reader finds all parts of
+// the file that are intact. A struct RecordingReader may be used by one thread
+// only.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -21,7 +20,8 @@ struct ReadName {
     size_t name, file;
 };
 
-// A chunk, and the state of its thread when the chunk was last written.
+// A chunk, and the state of its thread at the time when the chunk was last
+// written.
 struct ReadChunk {
     struct TimelineChunk chunk;
     struct TimelineThread thread;
@@ -37,19 +37,19 @@ struct RecordingWatch {
 
 struct RecordingReader {
     struct RecordingHead head;
-    // Input for a writer, in which the reader has set `name`.
+    // Input for a writer. The reader sets the callback `name` in it.
     struct PerfettoTrace trace;
     // Number of blocks that are damaged, truncated or missing.
     uint64_t damaged;
     // The newest snapshot of the program, or NULL if there is none.
     struct Snapshot *final;
     uint64_t final_sequence; // `sequence` of the block of `final`.
-    // True if tracing wrote `final` when it was stopped. Otherwise `final` is
-    // some seconds older than the end of the recording, and has only a few
+    // True if Ocular wrote `final` at the end of tracing. Otherwise `final` was
+    // written some seconds before the recording ends, and has only a few
     // functions (total_rows.h).
     bool ended;
-    // A snapshot with Ocular's version and the settings, or NULL if only
-    // `final` has them, or no snapshot.
+    // A snapshot with Ocular's version and the settings. NULL if the recording
+    // has no snapshot, or if these facts are only in `final`.
     struct Snapshot *settings;
     // The sampled stacks of the whole run, or NULL if the recording has no
     // stacks.
@@ -57,8 +57,8 @@ struct RecordingReader {
     // Array of struct RecordingCalls, in the order of the stacks' functions.
     struct Bytes calls;
     struct RecordingWatch watch;
-    // Only the reader itself uses the fields from `to_cut` on.
-    // True if the blocks that were begun after the newest cut are not read.
+    // The fields from `to_cut` on are for the reader itself. True if blocks are
+    // not read that were begun after the newest cut (Timeline_cut).
     bool to_cut;
     // Source of the names that the recording lacks, or NULL.
     const struct RecordingSource *source;
@@ -89,9 +89,9 @@ int RecordingReader_open(struct RecordingReader *reader, const char *path,
                          struct RecordingWatch watch, char *why,
                          size_t why_size);
 // Reads a recording that this process is writing, up to the newest cut
-// (Timeline_cut). A name can be missing, because it was moved during the
-// reading or because there was no room for it. For a missing name the reader
-// asks `source`, which can be NULL and must live as long as the reader.
+// (Timeline_cut). A name can be missing if it was moved during the reading, or
+// if there was no room for it. For missing names the reader asks `source`,
+// which must live as long as the reader and can be NULL.
 int RecordingReader_read(struct RecordingReader *reader,
                          struct Recording *recording,
                          const struct RecordingSource *source,

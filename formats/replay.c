@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each event of a thread has the level of its call. An event ends all open
-// calls whose level is higher than the event's level. The stack is therefore
+// Each event of a thread has a level, which is the depth of its call on the
+// stack. An event ends all open calls of a higher level. The stack is therefore
 // right again at the first event after a gap of lost events.
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
@@ -115,7 +115,7 @@ static int enter(struct Replay *replay, const struct Event *event,
 }
 
 // Handles the event of a call's end. If the event of the call's beginning was
-// lost, only calls of higher levels are ended.
+// lost, ends only the calls of higher levels.
 static int leave(struct Replay *replay, const struct Event *event,
                  enum CallEnd how)
 {
@@ -146,9 +146,9 @@ static int open_span(struct Replay *replay, uint32_t number)
     return 0;
 }
 
-// Removes a span of the program from the list of open spans. Most spans end
-// before the spans that began earlier, so the search begins at the end of the
-// list.
+// Removes one of the program's spans from the list of open spans. The search
+// begins at the end of the list, because the span that began last usually ends
+// first.
 static bool close_span(struct Replay *replay, uint32_t number)
 {
     size_t i = replay->span_count;
@@ -169,7 +169,7 @@ static int say(struct Replay *replay, const struct Event *event)
     int error = 0;
 
     if (mark.kind == EVENT_SPAN_END && !close_span(replay, mark.number))
-        return 0; // The event of the span's beginning was dropped.
+        return 0; // The event of the span's beginning is missing.
     if (mark.kind == EVENT_SPAN_BEGIN)
         error = open_span(replay, mark.number);
     return error ? error
@@ -177,9 +177,9 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
-// Handles the event that names the task of a call. This event follows the event
-// of the call's beginning. If the event of the call's beginning was lost, the
-// task is ignored, because it does not belong to the innermost open call.
+// Handles the event that names the task of a call. It comes after the event of
+// the call's beginning. The task is ignored if the event of the call's
+// beginning was lost, because the innermost open call is then another one.
 static int begin_task(struct Replay *replay, const struct Event *event,
                       bool entered)
 {
@@ -246,7 +246,7 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     int error = 0;
     size_t i;
 
-    // The last event before this chunk could have begun a call.
+    // The last event before this chunk may have begun a call.
     replay->entered = true;
     for (i = 0; !error && i < count; i++) {
         const struct OpenCall *call = &open[i];
@@ -260,7 +260,7 @@ static int begin(struct Replay *replay, const struct OpenCall *open,
     return error;
 }
 
-// Replays the events of a chunk. If the chunk can no longer be read, its events
+// Replays the events of a chunk. If the chunk is no longer readable, its events
 // count as lost.
 static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
                       bool is_first, struct EventBuffer *buffer)
@@ -301,8 +301,7 @@ int Replay_thread(const struct TimelineView *view,
         silent &= !chunks[i]->event_count;
     }
     EventBuffer_release(&buffer);
-    // If the thread has no events until the end of the timeline, its calls go
-    // on until then.
+    // The calls that are still open last until the end of the timeline.
     if (silent && view->last_ticks > replay.now)
         replay.now = view->last_ticks;
     if (!error)

@@ -10,18 +10,18 @@
 enum CallEnd {
     CALL_LEFT,   // The call returned or yielded.
     CALL_RAISED, // An exception left the call.
-    // The call ended some time before, without an event.
+    // The call ended earlier, without an event.
     CALL_UNWOUND,
     CALL_LOST, // The event of the call's end was lost.
     CALL_OPEN, // The call is still open at the end.
-    // Another greenlet runs from now on, and the call goes on later.
+    // The thread has switched to another greenlet. The call goes on later.
     CALL_PARKED
 };
 
 enum CallBegin {
     CALL_ENTERED,
     CALL_EARLIER, // The call began before the beginning of the timeline.
-    CALL_RESUMED  // The call goes on after it was parked.
+    CALL_RESUMED  // A parked call goes on.
 };
 
 // The callbacks of a replay. Each callback returns 0, or -errno to stop the
@@ -39,8 +39,8 @@ struct ReplayTarget {
                 bool begins);
     // `task` is called when the innermost open call is a step of a task. The
     // mark `task` has the kind EVENT_TASK. All later events in the innermost
-    // open call belong to the step of the task. If the argument `task` is NULL,
-    // the step ends, and the call ends next.
+    // open call belong to this step of the task. If the argument `task` is
+    // NULL, the step ends, and the call ends next.
     int (*task)(void *context, uint64_t ticks, const struct Mark *task);
     // `event` is an EVENT_LOOP, an EVENT_LOST or an instant (instant.h).
     // `inside` is the function of the innermost open call, or 0 if no call is
@@ -48,8 +48,8 @@ struct ReplayTarget {
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside);
     // `mark` is a mark of the program, or the beginning or the end of a span of
-    // the program. On each thread the end of a span comes after the beginning
-    // of the span. The end of a span can be missing.
+    // the program. On its thread, a span's end comes after its beginning. A
+    // span's end can be missing.
     int (*said)(void *context, uint64_t ticks, const struct Mark *mark);
 };
 

@@ -44,9 +44,9 @@ bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
     return trace->name(trace->context, id, name);
 }
 
-// Returns the time at which the oldest chunk in the track of Ocular's own
-// threads begins, in seconds since tracing began. Returns 0 if no chunk of this
-// track was forgotten.
+// Returns the beginning of the oldest chunk in the track of Ocular's own
+// threads, in seconds since tracing began. Returns 0 if no chunk of this track
+// was forgotten.
 static double first_sample(const struct StretchSums *sums)
 {
     const struct TimelineView *view = sums->reader->trace.view;
@@ -119,10 +119,9 @@ static bool is_garbage(const struct StretchSums *sums,
            strcmp(name.name, GARBAGE_NAME) == 0;
 }
 
-// Adds the CPU time or the waiting time `ns` to the functions on the stack. If
-// a function is several times on the stack, only its outermost frame is
-// counted. The sampler of a live process also counts a function on a stack only
-// once.
+// Adds the CPU time or the waiting time `ns` to the functions on the stack. A
+// function that is on the stack several times counts only once, at its
+// outermost frame. The sampler of a live process does the same.
 static void add_path(struct StretchSums *sums,
                      const struct TimelineSample *sample, double ns)
 {
@@ -185,8 +184,8 @@ static void add_sample(struct StretchSums *sums,
     WaitSums_draw(&sums->flame, sample, 1);
 }
 
-// Adds a wait, which takes the time up to its ticks. Only the part within the
-// chosen stretch of the run counts.
+// Adds a wait, which ends at the ticks of the sample. Only its part within the
+// chosen stretch of the run is added.
 static void add_wait(struct StretchSums *sums,
                      const struct TimelineSample *sample)
 {
@@ -246,9 +245,9 @@ static void add_to_curve(struct StretchSums *sums,
             (float)(sample->cpu_ns / 1e9 * STRETCH_CURVE / all_s);
 }
 
-// Handles an event in the track of Ocular's own threads. The caller also passes
-// the events before the chosen stretch of the run, because each stack is
-// recorded by its difference from the stack before.
+// Handles an event in the track of Ocular's own threads. The caller must also
+// pass the events before the chosen stretch of the run, because a stack is
+// recorded as its difference from the stack before it.
 static void add_own(struct StretchSums *sums, struct SampleReader *reader,
                     const struct Event *event)
 {
@@ -311,8 +310,8 @@ static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
     size_t i, count = events ? chunk->event_count : 0;
 
     if (!events) {
-        // If this chunk cannot be read, the outer frames of the next recorded
-        // stack are unknown.
+        // Without this chunk, the outer frames of the next recorded stack are
+        // unknown.
         if (chunk->thread == TIMELINE_OWN)
             *samples = (struct SampleReader){0};
         else

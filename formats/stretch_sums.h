@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sums up the events and the samples of a stretch of a recording. The number of
-// a function's calls is the number of events that begin a call of the function.
-// CPU times are from samples only, because the times of events include the cost
-// of the hooks. Only one thread at a time may use a struct StretchSums.
+// Sums up the events and samples in a stretch of a recording. The number of a
+// function's calls is the number of events that begin a call of the function.
+// CPU times come from samples only, because the times of events include the
+// cost of the hooks. Only one thread at a time may use a struct StretchSums.
 #pragma once
 
 #include "formats/armed_spans.h"
@@ -12,7 +12,7 @@
 #include "tracer/sample/flame.h"
 
 #define STRETCH_CURVE 48 // Number of elements of `curve`.
-// Largest number of changes of opcodes that are kept, the newest ones.
+// Largest number of changes of opcodes that are kept. The newest ones are kept.
 #define STRETCH_CHANGES 256u
 
 // The change of an opcode, because an instruction was specialised or
@@ -27,27 +27,27 @@ struct StretchSums {
     const struct RecordingReader *reader; // The caller still owns the reader.
     // Fields whose names end in _s are seconds since tracing began.
     double all_from_s, all_to_s; // Beginning and end of the whole recording.
-    // Time after which no event is missing in the recording.
+    // Time from which on the recording has all events.
     double counted_s;
     double from_s, to_s; // Beginning and end of the chosen stretch of the run.
     // Beginning and end of the chosen stretch of the run in ticks. The stretch
     // does not include `to`.
     uint64_t from, to;
-    // The key is the id of the function. `ns` is CPU time with the function as
-    // the innermost one, and `total_ns` is CPU time and waiting time with the
-    // function anywhere on the stack. `what` is the ticks at the newest call of
-    // the function.
+    // Sums by the id of the function. `ns` is the CPU time with the function as
+    // the innermost one. `total_ns` is the CPU time and waiting time with the
+    // function anywhere on the stack. `what` is the time in ticks of the newest
+    // call of the function.
     struct SumTable functions;
-    // The key is the id of the callee and the id of the caller (0 if unknown).
+    // Sums by the id of the callee and the id of the caller (0 if unknown).
     struct SumTable callers;
-    // The key is the thread id and the id of the function (0 if unknown).
+    // Sums by the thread id and the id of the function (0 if unknown).
     struct SumTable threads;
-    // The key is the id of the function and the code unit of the instruction.
-    // `what` is the Event_step of the newest sample at the instruction. `calls`
-    // is the number of samples that found a C function running which the
-    // instruction had called.
+    // Sums by the id of the function and the code unit of the instruction.
+    // `what` is the Event_step of the newest sample that found the instruction
+    // running. `calls` is the number of samples in which the instruction was
+    // calling a C function.
     struct SumTable instructions;
-    // The key is 1 plus the opcode before the change, and the opcode after the
+    // Sums by 1 plus the opcode before the change, and by the opcode after the
     // change.
     struct SumTable pairs;
     struct ArmedSpans spans;
@@ -57,8 +57,8 @@ struct StretchSums {
     struct StretchChange changes[STRETCH_CHANGES];
     // Number of all changes, also of the overwritten ones.
     uint64_t change_count;
-    // For each part of the whole recording, the CPU time of samples divided by
-    // the part's length (cores).
+    // The recording is divided into parts of equal length. A value is the CPU
+    // time of the samples in a part, divided by the part's length (cores).
     float curve[STRETCH_CURVE];
     uint64_t events, lost;
     uint64_t samples;
@@ -76,8 +76,9 @@ struct StretchSums {
 void StretchSums_init(struct StretchSums *sums,
                       const struct RecordingReader *reader);
 void StretchSums_release(struct StretchSums *sums);
-// Reads that part of the chosen stretch of the run which the recording covers.
-// Returns 0 or -errno. Returns -ECANCELED if `watch` has stopped the reading.
+// Reads the part of the recording that belongs to the chosen stretch of the
+// run. Returns 0 or -errno. Returns -ECANCELED if `watch` has stopped the
+// reading.
 int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch);
 // Returns true if the recording has waits. Recordings of older versions have
@@ -91,6 +92,6 @@ double StretchSums_length(const struct StretchSums *sums);
 double StretchSums_s(const struct StretchSums *sums, uint64_t ticks);
 uint64_t StretchSums_ticks(const struct StretchSums *sums, double s);
 // Sets *name to the name of the function `id`. Returns false if the recording
-// does not contain the function's name.
+// does not have the function's name.
 bool StretchSums_name(const struct StretchSums *sums, uint32_t id,
                       struct PerfettoName *name);

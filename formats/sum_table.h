@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A table with this number of pairs takes no new pairs.
+// If a table has this number of pairs, it takes no new pairs.
 #define SUM_TABLE_MOST ((size_t)1 << 18)
 
 struct Sum {
@@ -22,7 +22,8 @@ struct Sum {
     // Each user of a table gives its own meaning to `what` and `stamp`.
     uint64_t what;
     uint32_t stamp;
-    // Number of times that a call of the function was resumed.
+    // Number of times that a call of the function was resumed after a yield or
+    // an await.
     uint32_t resumed;
 };
 
@@ -55,12 +56,12 @@ void SumTable_clear(struct SumTable *table);
 // adds a sum of zeros. Returns NULL if the table is full or memory is out. The
 // returned pointer is valid until the next call of SumTable_get.
 struct Sum *SumTable_get(struct SumTable *table, uint64_t key);
-// Moves all sums to the beginning of table->sums and sorts them by key. After
+// Sorts the sums by key, and moves them to the beginning of table->sums. After
 // SumTable_sort, table->sums[0..count) may be read, and SumTable_clear must be
 // called before the next call of SumTable_get.
 void SumTable_sort(struct SumTable *table);
-// Returns the sums in a sorted table whose keys have `first` as their first
-// number. Sets *count to the number of returned sums. Returns NULL if no key
-// has `first` as its first number.
+// Returns the first of those sums in a sorted table whose keys begin with the
+// number `first`. Sets *count to the number of these sums. Returns NULL if
+// there is no such sum.
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,
                               size_t *count);

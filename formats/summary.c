@@ -37,8 +37,8 @@ int Summary_open(struct Summary **out, const char *path,
         Heap_free(summary);
         return error;
     }
-    // `sums` and `reader.trace` keep pointers to the reader, so the reader must
-    // not be moved to another address.
+    // The reader must not be moved to another address, because `sums` and
+    // `reader.trace` contain pointers to it.
     StretchSums_init(&summary->sums, &summary->reader);
     *out = summary;
     return 0;
@@ -106,8 +106,7 @@ struct FlameTable *Summary_stacks(struct Summary *summary)
         FlameTable_free(table);
         return NULL;
     }
-    // The casts to types without const are allowed here, because nobody else
-    // reads the table yet.
+    // `const` may be cast away here, because the table has no other reader yet.
     rows = (struct FlameRow *)table->rows;
     for (i = 0; i < table->row_count; i++) {
         rows[i].share = (double)rows[i].cpu_ns / length_ns;

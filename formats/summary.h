@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A Summary shows a recording to a viewer. The viewer opens a recording once,
-// and then reads any stretch of the run from it. For each stretch of the run,
-// the Summary makes the snapshot, stacks and listings that a live program would
-// have sent. A number that the recording does not contain is null. Only one
-// thread at a time may use a Summary. The viewer includes only this header and
-// formats/live_export.h from the folder formats/.
+// A Summary makes the viewer's data from a recording. The viewer opens a
+// recording once, and then reads any stretch of the run from it. For each
+// stretch of the run, the Summary makes the snapshot, the stacks and the
+// listings that a live program would have sent. A number that the recording
+// does not contain is null. Only one thread at a time may use a Summary. The
+// viewer includes only this header and formats/live_export.h from the folder
+// formats/.
 #pragma once
 
 #include "ipc/flame_table.h"
@@ -24,7 +25,7 @@ struct SummaryWatch {
     void *context;
 };
 
-// A stretch of a run, in seconds since tracing began.
+// A stretch of a run. Both times are in seconds since tracing began.
 struct SummaryStretch {
     double from_s, to_s;
 };

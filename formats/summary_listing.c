@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The record of a specialisation has the function, the line and both opcodes,
-// but not the offset of the instruction. The listing therefore shows the
-// specialisation at each instruction with the same line and opcode.
+// The record of a specialisation contains the function, the line and both
+// opcodes, but not the offset of the instruction. The listing therefore shows
+// it at each instruction that has this line and this opcode.
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 
@@ -77,7 +77,7 @@ struct Listing *SummaryListing_make(const struct StretchSums *sums, uint64_t id)
     out->instructions = count;
     out->words = 1;
     out->process_start_s = (double)sums->reader->trace.start_unix_ns / 1e9;
-    // The samples of the listing cover `at_s` seconds.
+    // The listing is made from samples of `at_s` seconds.
     out->at_s = StretchSums_length(sums);
     rows = Arena_alloc(&out->arena, count * sizeof *rows);
     for (i = 0; rows && i < count; i++)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// If the snapshot is for the whole run, the numbers that are in no event and in
-// no sample are copied from the newest snapshot in the recording. If this is
-// the final snapshot of the program, most numbers of functions are copied from
-// it, too. Shares of functions are always computed from the samples in the
-// chosen stretch of the run.
+// For a snapshot of the whole run, numbers that are neither in events nor in
+// samples are copied from the newest snapshot in the recording. If the newest
+// snapshot was written at the end of the program, most numbers of functions are
+// copied from it, too. Shares of functions are always computed from the samples
+// in the chosen stretch of the run.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
 #include "formats/run_facts.h"
@@ -18,30 +18,31 @@
 #include <string.h>
 
 #define ROWS_MOST 32768u
-// Largest number of a function's callers, and of a thread's functions, that a
-// live process sends.
+// Largest number of callers that a live process sends for a function, and of
+// functions that it sends for a thread.
 #define PARTS_MOST 12u
-// If a function was dark for at least the fraction MOSTLY of the chosen stretch
-// of the run, nearly all its sampled calls ran without hooks. If nearly all
-// sampled calls ran without hooks, the samples show the CPU time of a call.
+// If a function was dark (had no hooks) for at least this fraction of the
+// chosen stretch of the run, nearly all its sampled calls ran without hooks.
+// The samples then show the CPU time of a call without the cost of hooks.
 #define MOSTLY 0.9
 // UNKNOWN_CALLS is the largest relative standard error with which a number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
 // which a CPU time of a call is shown.
 #define UNKNOWN_CALLS 0.5
 #define UNKNOWN_MEAN 0.25
-#define RETIRED "<retired>" // The name of a function without a name.
+// Shown in place of the name of a function whose name is unknown.
+#define RETIRED "<retired>"
 
 struct Maker {
     const struct StretchSums *sums;
-    // The newest snapshot of the program, or NULL if the chosen stretch is not
-    // the whole run, or if the recording has no snapshot.
+    // The newest snapshot of the program. NULL if the chosen stretch is not the
+    // whole run, or if the recording has no snapshot.
     const struct Snapshot *final;
     struct Snapshot *out;
     double length_ns; // Length of the chosen stretch of the run in ns.
     // True if no event of the chosen stretch of the run is missing.
     bool counted;
-    // True if the recording tells the kind of some wait, or has no waits.
+    // True if the kinds of waits are known, or if the recording has no waits.
     bool kinds;
 };
 
@@ -65,9 +66,9 @@ static int by_ns(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-// Makes a list of the largest parts of a CPU time. The last element of the list
-// is the sum of all parts that are not in the list. Sets *count to the number
-// of elements of the list.
+// Makes a list of the largest parts of a sum of CPU time. Its last element is
+// the sum of all other parts. Sets *count to the number of elements of the
+// list.
 static const struct Caller *list_parts(struct Maker *maker,
                                        const struct Sum *parts, size_t *count)
 {
@@ -97,10 +98,10 @@ static const struct Caller *list_parts(struct Maker *maker,
 
 // --- Waits -------------------------------------------------------------------
 
-// Stores the waiting time of a function, as shares by their kind, in `shares`.
-// If there was no wait, all kinds are 0. If the kinds are not known, all are
-// null. Returns the share of the waiting time, or null if the recording has no
-// waits.
+// Stores a function's share of the time for each kind of wait in `shares`. If
+// the function never waited, all shares are 0. If the kinds of its waits are
+// unknown, all shares are null. Returns the share of all waits together, or
+// null if the recording has no waits.
 static double divide_waits(const struct Maker *maker, uint32_t id, bool total,
                            double *shares)
 {
@@ -115,7 +116,7 @@ static double divide_waits(const struct Maker *maker, uint32_t id, bool total,
     return has ? ns / maker->length_ns : NULL_F64;
 }
 
-// Fills the shares of a function by kinds of waits, as a live process does
+// Sets the function's shares by kinds of waits, as a live process does
 // (parts_row.c).
 static void fill_parts(struct Maker *maker, struct Function *f,
                        const struct Sum *sum)
@@ -159,8 +160,8 @@ static void fill_shares(struct Maker *maker, struct Function *f,
 }
 
 // Estimates the number of calls of a function that was armed in slices. The
-// estimate is the number of counted calls, plus the function's call rate times
-// the time in which it was dark.
+// estimate is the number of counted calls, plus the call rate times the time in
+// which the function was dark (had no hooks).
 static void estimate_calls(const struct Maker *maker, struct Function *f,
                            const struct Sum *sum)
 {
@@ -221,8 +222,8 @@ static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
         return STATE_PARTIAL;
     if (armed->is_dark)
         return sum->calls ? STATE_PARTIAL : STATE_DARK;
-    // A function without events was perhaps never armed, or a call of it has
-    // run since before the chosen stretch of the run.
+    // A function without events may never have been armed, or one call of it
+    // has run since before the chosen stretch of the run.
     return sum->calls || sum->resumed ? STATE_ARMED : NULL_U64;
 }
 
@@ -321,9 +322,9 @@ static int by_share(const void *a, const void *b)
     return left->id < right->id ? -1 : left->id > right->id;
 }
 
-// Copies the numbers of a function that are in no event and in no sample. The
-// snapshot of a killed program is some seconds old, so all other numbers are
-// those of the events.
+// Copies the numbers of a function that are in no event and in no sample. Only
+// these numbers are copied, because the newest snapshot of a killed program is
+// some seconds old. All other numbers come from the events.
 static void add_totals(struct Maker *maker, struct Function *f,
                        const struct Function *last)
 {
@@ -343,7 +344,7 @@ static void add_totals(struct Maker *maker, struct Function *f,
 }
 
 // Returns the row of a function that has events or samples, or NULL. The rows
-// have the order of the sums.
+// are in the same order as the sums.
 static struct Function *row_of(const struct Maker *maker, struct Function *rows,
                                uint64_t id)
 {
@@ -354,8 +355,9 @@ static struct Function *row_of(const struct Maker *maker, struct Function *rows,
     return found ? &rows[sum - sums->sums] : NULL;
 }
 
-// Sets the number of exceptions of each function. A row of the snapshot that
-// has no function is the sum of the rows that are not listed.
+// Sets the number of exceptions in each function's row. A row without a
+// function in the snapshot's list of exceptions is the sum of all rows that are
+// not listed.
 static void add_raised(const struct Maker *maker, struct Function *rows,
                        size_t count)
 {
@@ -373,7 +375,7 @@ static void add_raised(const struct Maker *maker, struct Function *rows,
         const struct ExceptionRow *row = &final->exceptions[i];
 
         f = row->id == NULL_U64 ? NULL : row_of(maker, rows, row->id);
-        // The rows of functions without events and samples come last.
+        // Functions without events and samples come last in `rows`.
         for (size_t k = maker->sums->functions.count; k < count && !f; k++)
             if (rows[k].id == row->id)
                 f = &rows[k];
@@ -385,8 +387,8 @@ static void add_raised(const struct Maker *maker, struct Function *rows,
             rows[i].raised_estimated = final->exception_totals_exact != 1;
 }
 
-// Lists the functions of a program that has not ended in order, or of a stretch
-// of the run. Returns their number.
+// Lists the functions of a stretch of the run, or of a program that did not end
+// regularly. Returns their number.
 static size_t list_functions(struct Maker *maker, struct Function *rows)
 {
     const struct SumTable *sums = &maker->sums->functions;
@@ -456,7 +458,8 @@ static void fill_functions(struct Maker *maker)
 
 // --- Threads -----------------------------------------------------------------
 
-// Sets the share of a thread's waits, and of its waits for the GIL.
+// Sets the fraction of the time that a thread waited, and the fraction that it
+// waited for the GIL.
 static void fill_waits_of(const struct Maker *maker, struct Thread *thread)
 {
     const struct StretchSums *sums = maker->sums;
@@ -513,8 +516,8 @@ static void fill_thread(struct Maker *maker, struct Thread *thread,
     thread->function_count = count;
 }
 
-// If two threads of the run had the same thread id, both share one row, and the
-// row has the name of the first thread.
+// Threads with the same thread id share one row, which has the name of the
+// first of these threads.
 static void fill_threads(struct Maker *maker)
 {
     const struct TimelineView *view = maker->sums->reader->trace.view;
@@ -539,8 +542,8 @@ static void fill_threads(struct Maker *maker)
 
 // --- Specialisation ----------------------------------------------------------
 
-// Returns true if the change is a loss of the instruction's specialisation. The
-// name of a specialised opcode is the name of the base opcode, then "_" and
+// Returns true if the instruction has lost its specialisation by the change.
+// The name of a specialised opcode is the name of the base opcode, then "_" and
 // more.
 static bool is_deopt(const char *from, const char *to)
 {
@@ -623,14 +626,14 @@ static void fill_pairs(struct Maker *maker)
 
 // --- Whole snapshot ----------------------------------------------------------
 
-// Sets the shares and rates in the numbers that were copied from the final
-// snapshot to those of the whole run, because the final snapshot has those of
-// its last seconds.
+// Replaces the shares and rates that were copied from the final snapshot by
+// those of the whole run, because the final snapshot has only those of its last
+// seconds.
 static void average(struct Maker *maker)
 {
     struct Snapshot *out = maker->out;
-    // The casts to types without const are allowed here, because nobody else
-    // reads the copies yet.
+    // `const` may be cast away here, because the copies have no other reader
+    // yet.
     struct ExceptionRow *exceptions = (struct ExceptionRow *)out->exceptions;
     struct LoopRow *loops = (struct LoopRow *)out->loops;
     double uptime = maker->final->uptime_s, pauses = 0;
@@ -661,8 +664,8 @@ static void average(struct Maker *maker)
     }
 }
 
-// Copies the numbers of the whole process that the events and samples do not
-// contain.
+// Copies those numbers of the whole process that are neither in events nor in
+// samples.
 static void take_final(struct Maker *maker)
 {
     static const char *const names[] = {"gc",           "gil",
@@ -708,7 +711,7 @@ static void fill_stalls(struct Maker *maker)
         return;
     Record_take(&SNAPSHOT_RECORD, out, final, "stalls", &out->arena);
     out->stall_limit_s = final->stall_limit_s;
-    rows = (struct StallRow *)out->stalls; // nobody else reads the copy yet
+    rows = (struct StallRow *)out->stalls; // the copy has no other reader yet
     for (i = 0; i < out->stall_count; i++)
         if (rows[i].at_s >= maker->sums->from_s &&
             rows[i].at_s < maker->sums->to_s)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements the buffer, the conversion of times, names, and facts about the
-// run (see trace_writer.h).
+// Implements the buffer, the conversion of times, the names, and the facts
+// about the run (see trace_writer.h).
 #include "formats/trace_writer.h"
 #include "ipc/base/now.h"
 #include "ipc/snapshot.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-#define SCALE_BITS 62 // Ticks of 60 bits times the scale fit into 128 bits.
+#define SCALE_BITS 62 // A number of 60 bits times the scale fits into 128 bits.
 
 const char *Trace_slice_word(enum TraceSliceKind kind)
 {
@@ -25,7 +25,7 @@ const char *Trace_slice_word(enum TraceSliceKind kind)
 const char *Trace_begin_word(enum CallBegin how)
 {
     static const char *const words[] = {
-        [CALL_EARLIER] = "earlier", // The call began before the trace.
+        [CALL_EARLIER] = "earlier", // The call began before tracing began.
         [CALL_RESUMED] = "resumed",
     };
 
@@ -184,8 +184,8 @@ static struct TraceFact when(const struct TraceWriter *writer, const char *key,
     return (struct TraceFact){key, FACT_NS, NULL, ns, (double)(ns / 1000.0L)};
 }
 
-// Writes the rules of a filter with commas between them. Rules that do not fit
-// are left out.
+// Writes the rules of a filter with commas between them. Rules for which there
+// is no room are left out.
 static void join(char out[TRACE_RULES], const struct FilterRule *rules,
                  size_t count)
 {
@@ -198,8 +198,8 @@ static void join(char out[TRACE_RULES], const struct FilterRule *rules,
                                      used ? ", " : "", rules[i].text);
 }
 
-// Adds those settings to the facts that the recording contains and that the
-// trace used.
+// Adds the settings of the trace to the facts, as far as the recording contains
+// them.
 static void add_settings(struct TraceFacts *facts,
                          const struct Snapshot *settings)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Contains the functions that all writers of a timeline share. The shared
-// functions are for the file and its buffer, and for times, names and progress.
-// A format (json_trace.c, pftrace.c) encodes calls and marks as bytes.
-// perfetto.c goes through the timeline and calls the functions of the format.
-// Only one thread uses a struct TraceWriter.
+// Contains the functions that all writers of a timeline share. These functions
+// are for the file and its buffer, and for times, names and progress. A format
+// (json_trace.c, pftrace.c) encodes calls and marks as bytes. perfetto.c goes
+// through the timeline and calls the functions of the format. A struct
+// TraceWriter may be used by one thread only.
 #pragma once
 
 #include "formats/encoded.h"
@@ -13,7 +13,7 @@
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/trace.h"
 
-// Size of the buffer in bytes, which is more than the largest event.
+// Size of the buffer in bytes, which is larger than any event.
 #define TRACE_BUFFER (128u << 10)
 // Largest number of bytes of a function's name, with its NUL.
 #define TRACE_NAME 512
@@ -21,7 +21,7 @@
 // Largest number of bytes of the label of a frame.
 #define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32)
 #define TRACE_STEP 96
-// Number of events after which the clock is read again.
+// The clock is read once for this number of events.
 #define TRACE_LOOK_EVERY 256
 // Shortest time in ns between two reports of progress.
 #define TRACE_LOOK_NS 50000000u
@@ -30,7 +30,7 @@
 #define TRACE_RULES 4096
 
 struct TraceWriter {
-    const struct PerfettoTrace *trace; // The trace that is being written.
+    const struct PerfettoTrace *trace; // The trace that is being written now.
     const struct PerfettoTrace *first; // The first trace of the file.
     struct Output output;
     // Bytes that are made once for each function or loop.
@@ -38,10 +38,10 @@ struct TraceWriter {
     uint64_t events;    // Number of events written so far.
     uint64_t total;     // Approximate number of all events in the file.
     uint64_t looked_ns; // ns of the clock at the last report of progress.
-    uint64_t scale;     // ns of one tick, shifted left by `shift`.
+    uint64_t scale;     // ns of one tick, multiplied by 2^shift.
     unsigned shift;
-    // ns from the beginning of the file to the start of this trace, or 0 unless
-    // the format sets it.
+    // ns from the beginning of the file to the start of this trace. The format
+    // sets it, otherwise it is 0.
     uint64_t later_ns;
     uint64_t last; // Ticks at the newest event of the present thread.
     size_t chunk;  // Index of the view's next chunk to write.
@@ -61,14 +61,14 @@ struct TraceCounter {
 };
 
 struct TraceChange {
-    char name[2 * 64 + 8]; // Text "A -> B" with two opcodes.
+    char name[2 * 64 + 8]; // Text "A -> B", in which A and B are opcodes.
     uint32_t id;           // Id of the function.
     uint32_t line;         // Number of the source line, or 0 if there is none.
 };
 
 enum TraceSliceKind {
     SLICE_DARK,  // A function was dark.
-    SLICE_WAIT,  // Observations found a thread waiting.
+    SLICE_WAIT,  // A thread waited, according to observations.
     SLICE_STALL, // A step of an event loop took long.
     SLICE_KINDS
 };
@@ -80,28 +80,30 @@ struct TraceNote {
 };
 
 #define TRACE_NOTES 4
-// A trace has no time later than this number of seconds.
+// No time in a trace is later than this number of seconds after its start.
 #define TRACE_LONGEST_S 1e9
 
-// A stretch of time in a track of its own: a track of the process, or of a
-// thread. Slices of one track do not overlap.
+// A slice is a stretch of time. It has a track of the process or of a thread.
+// Slices of one track do not overlap.
 struct TraceSlice {
     enum TraceSliceKind kind;
-    // The track among the tracks of this kind: the id of a function, or the
-    // number of a thread.
+    // The id of the function or the number of the thread that the track is for.
     uint32_t number;
-    const struct TimelineThread *thread; // NULL for a track of the process.
+    // NULL if the track belongs to the process.
+    const struct TimelineThread *thread;
     const char *name;
-    uint64_t begin_ns, end_ns;           // ns since the start of tracing.
-    struct TraceNote notes[TRACE_NOTES]; // A note without a key is the last.
-    // A word for the beginning or the end, or NULL (Trace_begin_word).
+    uint64_t begin_ns, end_ns; // ns since the start of tracing.
+    // The list ends before the first note without a key.
+    struct TraceNote notes[TRACE_NOTES];
+    // A word that describes how the slice begins or ends, or NULL
+    // (Trace_begin_word).
     const char *begin_word, *end_word;
 };
 
-// A format of trace files, as a table of functions. The context of a format's
-// functions is a struct that begins with a struct TraceWriter. The functions of
-// a format return 0 or -errno. `begin` and `end` are functions of a
-// ReplayTarget, and get the writer as their context.
+// A format of trace files, which is a table of functions. The context of these
+// functions is a struct that begins with a struct TraceWriter. The functions
+// return 0 or -errno. `begin` and `end` are used in a ReplayTarget, and get the
+// writer as their context.
 struct TraceFormat {
     size_t writer_bytes;
     // Writes the head of the file and the name of the process.
@@ -113,13 +115,13 @@ struct TraceFormat {
     int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
                 uint64_t what, bool begins);
     // `task` is called when a step of a task begins. If the argument `task` is
-    // NULL, the step of the task ends. A flow links all steps of a task, which
-    // have the task's number.
+    // NULL, the step of the task ends. All steps of a task have the task's
+    // number, and a flow links them.
     int (*task)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    // Writes an instant of a kind in instant.h, for the function `id`.
+    // Writes an instant for the function `id`. Its kind is one of instant.h.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
     // Writes that `count` events are missing. `what` gives the reason in one
@@ -129,10 +131,9 @@ struct TraceFormat {
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
     // `own` is called once, before the first call of `counter`, `change`,
-    // `slice` or `sample`. `counter`, `change`, `slice` and `sample` are called
-    // after all threads were written. The argument `ns` of `counter`, `change`
-    // and `sample` is the time since the start of tracing, and the times can be
-    // in any order.
+    // `slice` or `sample`. All of these are called only after all threads have
+    // been written. `ns` is the time since the start of tracing. The times can
+    // be in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
@@ -157,7 +158,7 @@ struct TraceFact {
 struct TraceFacts {
     struct TraceFact list[TRACE_FACTS];
     size_t count;
-    // The rules of the filter, with commas between them.
+    // Text with the rules of the filter, separated by commas.
     char exclude[TRACE_RULES], include_only[TRACE_RULES];
 };
 
@@ -171,12 +172,12 @@ struct TraceName {
 
 // Returns the category of a slice.
 const char *Trace_slice_word(enum TraceSliceKind kind);
-// Returns the word for the beginning or the end of a call, or NULL if the
-// beginning or end is a normal one.
+// Returns the word for an unusual beginning or end of a call, or NULL for a
+// usual one.
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
 
-// Sets the trace that is written next.
+// Sets the trace that is to be written next.
 void TraceWriter_init(struct TraceWriter *writer,
                       const struct PerfettoTrace *trace);
 void TraceWriter_facts(const struct TraceWriter *writer,
@@ -191,8 +192,8 @@ TraceWriter_thread(const struct TraceWriter *writer, const bool *written,
 // Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
-// Makes the label of a frame in a sample's stack. `id` 0 stands for all outer
-// frames that the sampler did not keep.
+// Makes the label of a frame in a sample's stack. If `id` is 0, the label
+// stands for all outer frames that the sampler did not keep.
 void TraceWriter_frame(const struct TraceWriter *writer, uint32_t id,
                        char label[TRACE_FRAME]);
 // Writes the bytes in the buffer to the file. Returns 0 or -errno.
@@ -200,11 +201,11 @@ int TraceWriter_flush(struct TraceWriter *writer);
 // Appends `size` bytes of data to the file. `size` can be larger than the
 // buffer. Returns 0 or -errno.
 int TraceWriter_put(struct TraceWriter *writer, const void *data, size_t size);
-// Reports progress if TRACE_LOOK_NS have passed since the last report. Returns
-// 0, or -ECANCELED if `progress` returned false.
+// Calls `progress` if TRACE_LOOK_NS have passed since its last call. Returns 0,
+// or -ECANCELED if `progress` returned false.
 int TraceWriter_look(struct TraceWriter *writer);
 
-// Returns the number of nanoseconds that a duration in ticks lasts.
+// Converts a duration in ticks to ns.
 static inline uint64_t TraceWriter_span_ns(const struct TraceWriter *writer,
                                            uint64_t ticks)
 {
@@ -224,7 +225,7 @@ static inline uint64_t TraceWriter_ns(const struct TraceWriter *writer,
            writer->later_ns;
 }
 
-// Counts an event that is written, and returns 0 or -ECANCELED.
+// Counts a written event, and returns 0 or -ECANCELED.
 static inline int TraceWriter_count(struct TraceWriter *writer)
 {
     if (writer->events++ % TRACE_LOOK_EVERY)
@@ -232,10 +233,10 @@ static inline int TraceWriter_count(struct TraceWriter *writer)
     return TraceWriter_look(writer);
 }
 
-// Returns the address at which the caller may write up to `size` bytes, at most
-// TRACE_BUFFER. After an error returns NULL, and the error is in writer->error.
-// After writing, the caller passes the address behind the written bytes to
-// TraceWriter_took.
+// Returns an address at which the caller may write `size` bytes, which are at
+// most TRACE_BUFFER. After an error returns NULL, and the error is in
+// writer->error. The caller then passes the address behind the bytes that it
+// has written to TraceWriter_took.
 static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
 {
     if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))
@@ -249,8 +250,8 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// Trace_function_key and the functions after it make the keys under which
-// encoded bytes are stored.
+// Trace_function_key and the functions below make the keys of the table of
+// encoded bytes.
 static inline uint64_t Trace_function_key(uint32_t id)
 {
     return id;

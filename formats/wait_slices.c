@@ -4,9 +4,11 @@
 
 #include <errno.h>
 
-// Waits of a thread that are this number of seconds apart follow each other.
+// Two waits of a thread follow each other if they are less than this number of
+// seconds apart.
 #define NEAR_S 5e-3
-// Waits that are this number of seconds apart are of two observations.
+// Two waits belong to different observations if they are more than this number
+// of seconds apart.
 #define APART_S 20e-3
 
 int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer,
@@ -50,8 +52,8 @@ static int put(const struct WaitSlices *waits, size_t thread)
 }
 
 // Returns the ticks at which a wait begins. If many threads wait, the recorded
-// length of a wait also stands for other waits, so the wait begins at the
-// earliest at the observation before.
+// length also stands for waits of other threads. So the wait cannot begin
+// before the previous observation.
 static uint64_t begin_of(struct WaitSlices *waits,
                          const struct TimelineSample *sample)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Makes slices of the recorded waits. An observation finds what a thread waits
-// for, several times a second at most. Waits of the same kind in the same
-// function that follow each other become one slice. The beginning and the end
-// of a slice are therefore only as exact as the times between two observations.
+// Makes slices (stretches of time) from the recorded waits. An observation
+// finds out what a thread waits for, at most several times a second. If
+// consecutive waits have the same kind and the same function, they become one
+// slice. The beginning and the end of a slice are therefore only as exact as
+// the time between two observations.
 #pragma once
 
 #include "formats/trace_writer.h"
@@ -10,15 +11,18 @@
 struct WaitSlice {
     uint64_t begin, end; // Ticks; `end` is 0 if there was no wait yet.
     enum WaitKind kind;
-    uint32_t id;           // Id of the innermost function, or 0.
-    uint32_t observations; // Number of observations that found the thread so.
+    uint32_t id; // Id of the innermost function, or 0.
+    // Number of observations that found the thread in this wait.
+    uint32_t observations;
 };
 
 struct WaitSlices {
     struct TraceWriter *writer;
     const struct TraceFormat *format;
-    const bool *written;      // Says which threads are in the file.
-    struct WaitSlice *newest; // The newest slice of each thread of the view.
+    // Written[i] is true if the thread with the index i is in the file.
+    const bool *written;
+    // Array with the newest slice of each thread of the view.
+    struct WaitSlice *newest;
     // Ticks of the newest observation and of the one before.
     uint64_t observed, before;
 };
@@ -26,9 +30,9 @@ struct WaitSlices {
 // Returns 0 or -ENOMEM.
 int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer,
                     const struct TraceFormat *format, const bool *written);
-// Adds a wait. Waits of threads that are not in the file are left out, and so
-// is the time without a CPU, whose place in time is not known. Returns 0 or
-// -errno.
+// Adds a wait. Leaves out waits of threads that are not in the file. Also
+// leaves out times without a CPU, because it is not known when they were.
+// Returns 0 or -errno.
 int WaitSlices_add(struct WaitSlices *waits,
                    const struct TimelineSample *sample);
 // Writes the last slice of each thread. Returns 0 or -errno.

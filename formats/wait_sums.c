@@ -25,8 +25,8 @@ void WaitSums_sort(struct WaitSums *sums)
     SumTable_sort(&sums->threads);
 }
 
-// Adds `ns` to the sums whose keys have `kind` as their second number. A
-// function that is several times on the stack counts once.
+// Adds `ns` to the sums with the second key `kind`. A function that is on the
+// stack several times counts only once.
 static void add(struct WaitSums *sums, const struct TimelineSample *sample,
                 uint32_t kind, double ns)
 {

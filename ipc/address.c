@@ -27,8 +27,8 @@
 
 // --- The directories in which a process may have its socket
 
-// The directories that the environments of the process and of the caller name,
-// and the usual directories.
+// The directories that are named in the environment of the process and of the
+// caller, and the usual directories.
 struct Places {
     char directories[10][ADDRESS_MAX];
     unsigned count;
@@ -56,7 +56,7 @@ Places_add(struct Places *places, const char *format, ...)
     wanted = vsnprintf(place, ADDRESS_MAX, format, arguments);
     va_end(arguments);
     if (wanted >= ADDRESS_MAX || *place != '/')
-        return; // A socket's directory has a short and absolute path.
+        return; // A socket's directory must have a short and absolute path.
     for (unsigned i = 0; i < places->count; i++) {
         if (!strcmp(places->directories[i], place))
             return;
@@ -64,7 +64,7 @@ Places_add(struct Places *places, const char *format, ...)
     places->count++;
 }
 
-// Adds the directories that the environment of this process names.
+// Adds the directories that are named in the environment of this process.
 static void Places_add_own(struct Places *places)
 {
     const char *chosen = getenv("OCULAR_DIR");
@@ -76,17 +76,17 @@ static void Places_add_own(struct Places *places)
         Places_add(places, "%s/ocular", runtime);
 }
 
-// Adds the directories that a user's processes usually serve in. `root` is put
-// before the path of each directory; "" means this process's own root
-// directory.
+// Adds the directories in which a user's processes usually have their sockets.
+// `root` is put before the path of each directory. It is "" for this process's
+// own root directory.
 static void Places_add_usual(struct Places *places, const char *root, uid_t uid)
 {
     Places_add(places, "%s/run/user/%u/ocular", root, (unsigned)uid);
     Places_add(places, "%s/tmp/ocular-%u", root, (unsigned)uid);
 }
 
-// Adds the directories that the environment of process `pid` named when the
-// process was started. `root` is put before the path of each directory.
+// Adds the directories that were named in the environment of process `pid` when
+// it was started. `root` is put before the path of each directory.
 static void Places_add_its(struct Places *places, const char *root, pid_t pid)
 {
     char value[ADDRESS_MAX];
@@ -162,8 +162,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
 // Removes a socket at which no process listens any more. Compares the socket's
-// inode, because meanwhile another process may have bound a new socket at this
-// path.
+// inode, because another process may have bound a new socket at this path in
+// the meantime.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -189,7 +189,7 @@ static enum Answer ask(const char *path, bool clean, struct Peer *peer)
         close(fd);
         return ANSWER_LIVE;
     }
-    // If the socket's queue of connections is full, its process is alive.
+    // A full queue of connections also means that the process is alive.
     if (fd == -EAGAIN) {
         peer->uid = seen.st_uid;
         return ANSWER_LIVE;
@@ -332,7 +332,7 @@ static void add_served(struct Listing *list, pid_t pid, uid_t uid,
 
     for (size_t i = 0; i < list->count; i++) {
         if (items[i].pid == pid)
-            return; // The process was found already, by another path.
+            return; // The process was already found by another path.
     }
     if (geteuid() != 0 && uid != geteuid())
         return;
@@ -378,9 +378,9 @@ static void list_entry(struct Listing *list, const char *directory,
         add_served(list, peer.pid ? peer.pid : number, peer.uid, path);
 }
 
-// Returns true if only the owner can write to the directory. The directory's
-// owner must be the caller's user. If the caller is root, any owner is allowed,
-// because root lists the directories of all users.
+// Returns true if only the owner can write to the directory. The owner must be
+// the caller's user. For root any owner is allowed, because root lists the
+// directories of all users.
 static bool is_safe(int fd)
 {
     struct stat status;
@@ -480,9 +480,9 @@ long Address_list(struct Served **served)
 
 // --- What others have left
 
-// Removes the socket of a process that no longer exists. If no process in this
-// pid namespace has the socket's pid, the process may run in another namespace.
-// So sweep_entry() first tries to connect to a socket before it removes it.
+// Removes the socket of a process that no longer exists. A process with the
+// socket's pid may be missing here because it runs in another pid namespace.
+// sweep_entry() therefore tries to connect to the socket before it removes it.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];

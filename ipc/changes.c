@@ -31,9 +31,9 @@ void Changes_free(struct Changes *changes)
     Heap_free(changes);
 }
 
-// Adds the estimated number of calls of a dark function since its row was
-// filled. Only the rate of a dark function's calls is known, so the error is
-// proportional to the number of calls.
+// Adds the estimated number of calls that a dark function (without hooks) has
+// made since its row was filled. The error is proportional to the number of
+// calls, because only the rate of the calls is known.
 static void miss_calls(struct Function *f, double elapsed_s)
 {
     double before = f->calls_estimated - (double)f->calls;
@@ -91,8 +91,8 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     function->total_share *= fading->window_kept;
     function->gil_blocked_share *= fading->window_kept;
     function->run_share *= fading->run_kept;
-    // If a rate of calls has an error, it was counted in slices and does not
-    // decay.
+    // A rate with an error was counted in slices, in which all functions have
+    // hooks. Such a rate does not decay.
     if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))
         function->calls_per_s *= fading->window_kept;
     miss_calls(function, fading->elapsed_s);

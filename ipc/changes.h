@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Changes tells a viewer about the functions that have not run since the
-// previous snapshot: how their numbers decay, and which functions are gone. The
-// server builds a struct Changes, and a viewer's client applies it to its last
-// snapshot.
+// struct Changes tells a viewer how the numbers of functions decay that have
+// not run since the previous snapshot. It also says which functions are gone.
+// The server builds a struct Changes, and a viewer's client applies it to its
+// last snapshot.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -32,12 +32,13 @@ extern const struct Record CHANGES_RECORD;
 
 void Changes_free(struct Changes *changes);
 
-// Changes the numbers of one function as `fading` says. Copies the function's
-// list of callers into `arena`. Returns false if there is no memory.
+// Changes the numbers of one function by the factors and seconds in `fading`.
+// The function's changed list of callers is a copy in `arena`. Returns false if
+// there is no memory.
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena);
-// Completes the snapshot `next`, which has only the functions that have changed
-// since `base`. Adds copies of all other functions to `next`, and sorts the
-// functions of `next`. Returns 0 or -ENOMEM.
+// Adds to the snapshot `next`, which has only the functions that have changed
+// since `base`, copies of all other functions. Then sorts the functions of
+// `next`. Returns 0 or -ENOMEM.
 int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
                   struct Snapshot *next);

@@ -23,34 +23,34 @@
 // full.
 #define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-// Largest number of reads in one Client_next(), so that no traced process can
-// block the viewer.
+// Largest number of reads in one Client_next(). Without a limit, a traced
+// process could block the viewer.
 #define READS_MAX 256
 // Number of the request FOLLOW. All other requests have numbers from 1 on.
 #define FOLLOW_REQUEST UINT32_MAX
-// Maximum bytes of memory that a decoded snapshot may occupy.
+// Maximum number of bytes that a decoded snapshot may occupy.
 #define SNAPSHOT_MAX ((size_t)8 * WIRE_MAX_FRAME)
-// Maximum number of bytes of requests that wait until the process reads them.
+// Maximum number of bytes of requests that the process has not read yet.
 #define OUT_MAX ((size_t)1 << 20)
 
 // Holds a descriptor that the process has sent, until the viewer has taken the
 // message to which the descriptor belongs.
 struct PassedFile {
-    // Number of RECORDINGs that were asked for and have not come. Requests that
-    // were refused count, too.
+    // Number of messages RECORDING that the viewer has asked for and not
+    // received. Refused requests count, too.
     unsigned awaited;
     int fd;     // The descriptor that was received, or 0 if there is none.
-    bool given; // True if a message already has this descriptor.
+    bool given; // True if the descriptor was given to a message.
 };
 
 struct Client {
     int fd;
     uint32_t next_request;
     // True if the process has closed the connection. The buffer `in` may still
-    // have messages.
+    // contain messages.
     bool ended;
     struct Message hello;
-    // The newest snapshot, to which the next CHANGES apply, or NULL.
+    // The newest snapshot, or NULL. The next message CHANGES is relative to it.
     struct Snapshot *base;
     struct Bytes in;
     size_t taken; // Number of bytes of `in` that are decoded.
@@ -78,10 +78,9 @@ static void close_received(struct PassedFile *passed)
     passed->given = false;
 }
 
-// Receives bytes as Socket_receive does. If the viewer awaits a descriptor,
-// keeps one that comes with the bytes. If the viewer awaits no descriptor, the
-// kernel drops the one that has come. Also closes the descriptor of an earlier
-// message.
+// Receives bytes as Socket_receive does. If the viewer waits for a descriptor,
+// keeps a descriptor that comes with the bytes. Otherwise the kernel drops such
+// a descriptor. Also closes the descriptor of an earlier message.
 static long receive_bytes(struct PassedFile *passed, int socket, void *data,
                           size_t size)
 {
@@ -93,16 +92,16 @@ static long receive_bytes(struct PassedFile *passed, int socket, void *data,
     got = passed->awaited ? Socket_receive_file(socket, data, size, &fd)
                           : Socket_receive(socket, data, size);
     if (fd && passed->fd)
-        // A second descriptor is closed, because only one waits for its
-        // message.
+        // The second descriptor is closed, because only one message waits for a
+        // descriptor.
         close(fd);
     else if (fd)
         passed->fd = fd;
     return got;
 }
 
-// Gives the received descriptor to a message RECORDING. The descriptor stays
-// open until bytes are received again.
+// Gives the received descriptor to a message of the type RECORDING. The
+// descriptor stays open until bytes are received again.
 static void give_received(struct PassedFile *passed, struct Message *message)
 {
     if (message->type != MESSAGE_RECORDING || passed->given)
@@ -157,8 +156,8 @@ static int flush(struct Client *client)
     return 0;
 }
 
-// Removes the decoded bytes from `in`, so that `in` does not grow much beyond
-// one frame.
+// Removes the decoded bytes from the buffer `in`, so that it stays about as
+// small as one frame.
 static void compact(struct Client *client)
 {
     struct Bytes *in = &client->in;
@@ -228,7 +227,7 @@ static int assemble(struct Client *client, struct Message *message)
     int error = 0;
 
     if (message->request == FOLLOW_REQUEST)
-        // The client works with both answers to FOLLOW, REPLY and ERROR.
+        // Both answers to FOLLOW, REPLY and ERROR, are fine for the client.
         return 0;
     if (!next)
         return 1;
@@ -267,7 +266,7 @@ int Client_next(struct Client *client, struct Message *message)
 {
     int got = 1, decoded;
 
-    // A process that has ended may have sent bytes that can still be read.
+    // A process may have sent bytes before it ended. They can still be read.
     if (!client->ended)
         (void)flush(client);
     for (unsigned reads = 0;; reads++) {
@@ -277,7 +276,7 @@ int Client_next(struct Client *client, struct Message *message)
         if (client->ended)
             return -EPIPE;
         if (reads == READS_MAX)
-            return 0; // With more bytes the socket stays readable.
+            return 0; // If there are more bytes, the socket stays readable.
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;
@@ -298,8 +297,8 @@ int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
         if (client->out.size)
             polled.events |= POLLOUT;
         if (left <= 0 || poll(&polled, 1, (int)left) < 0)
-            // poll() fails after a signal, after which the caller may want to
-            // stop waiting.
+            // poll() also fails if a signal has arrived. The caller may then
+            // want to stop waiting.
             return 0;
     }
 }
@@ -357,7 +356,8 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        close(fd); // The process id or the path belongs to another process now.
+        // Meanwhile the process id or the path belongs to another process.
+        close(fd);
         return -ECONNREFUSED;
     }
     return fd;
@@ -391,8 +391,8 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        // Even if the process has refused the connection, the reason can be
-        // read.
+        // The process may have refused the connection, but its reason can still
+        // be read.
         (void)flush(client);
     return error;
 }
@@ -423,8 +423,8 @@ static int check_hello(const struct Client *client, pid_t pid, char *why,
     return -EPROTONOSUPPORT;
 }
 
-// Checks the process's hello. `got` is the result of reading the hello. Returns
-// 0 if the connection can be used, or -errno.
+// Checks the hello of the process. `got` is the result of reading the hello.
+// Returns 0 if the connection can be used, or -errno.
 static int settle(struct Client *client, pid_t pid, int got, char *why,
                   size_t why_size)
 {

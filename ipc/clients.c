@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #define RATE_DEFAULT_MS 1000
-// Maximum milliseconds from a viewer's connection to its HELLO.
+// Milliseconds within which a viewer must send HELLO after it has connected.
 #define HELLO_MS 5000
-// Largest number of reads from one viewer in one turn of the server's loop, so
-// that the other viewers do not wait long.
+// Largest number of reads from one viewer in one turn of the server's loop.
+// Because of the limit the other viewers do not wait long.
 #define READS_PER_TURN 16
 // A viewer may make REQUEST_BURST requests at once. The server takes further
 // requests at a rate of one per REQUEST_MS. So even an endless stream of
@@ -47,8 +47,8 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 
 void Clients_count(struct Clients *clients)
 {
-    // The thread that calls Server_close() may hold a lock that the callback
-    // `viewers` takes.
+    // source->viewers is not called here, because the thread that calls
+    // Server_close() may hold a lock that `viewers` takes.
     if (!clients->leaving)
         clients->source->viewers(clients->source->context, clients->greeted);
 }
@@ -156,8 +156,8 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
         if (!viewer->greeted)
             greet(clients, viewer, &message, now);
         else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            // If Dispatch_serve fails, the viewer does not read the server's
-            // answers.
+            // Dispatch_serve failed because the viewer does not read the
+            // server's answers.
             Viewer_dismiss(viewer, now);
         Message_release(&message);
     }
@@ -273,9 +273,9 @@ static struct Frame *encode_last(struct Clients *clients)
 }
 
 // If a viewer's next snapshot is due now or soon, marks the viewer as waiting.
-// So one snapshot serves all viewers of the same rate. The due times of a
-// viewer are one period apart, so an early snapshot does not shorten the
-// period.
+// Viewers with the same rate therefore share one snapshot. The times at which a
+// viewer's snapshots are due are always one period apart, even if a snapshot
+// was sent early.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;
@@ -294,7 +294,7 @@ void Clients_turn(struct Clients *clients, uint64_t now)
         if (viewer->due_ms <= now)
             viewer->due_ms = now + viewer->period_ms;
         if (viewer->frame)
-            // A viewer that is too slow for its rate misses the snapshot.
+            // The viewer is too slow for its rate and misses this snapshot.
             continue;
         viewer->waiting = wanted = true;
         first |= !viewer->shown;
@@ -381,7 +381,7 @@ void Clients_end(struct Clients *clients)
         if (is_served(viewer))
             Viewer_end(viewer, frame);
         viewer->closing = true;
-        // From now on, the deadline of Server_close applies to the viewer.
+        // From now on the viewer has the deadline of Server_close.
         viewer->deadline_ms = 0;
     }
     Frame_drop(frame);
@@ -403,7 +403,7 @@ void Clients_part(struct Clients *clients, int error, const char *why,
         else
             Viewer_end(viewer, frame);
         Viewer_dismiss(viewer, now);
-        // From here on, the source does not count the dismissed viewer.
+        // From now on the source does not count this viewer.
         viewer->greeted = false;
         count_viewers(clients, -1);
     }

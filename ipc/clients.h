@@ -19,8 +19,7 @@ struct Clients {
     const struct ServerSource *source;
     char version[64]; // Version of Ocular, for the hello.
     pid_t pid;
-    // True while the server closes. While `leaving` is true, source->viewers is
-    // not called.
+    // True while the server closes. source->viewers is then not called.
     bool leaving;
     unsigned greeted; // Number of viewers that have sent a HELLO.
     uint64_t next_id;
@@ -34,8 +33,8 @@ void Clients_init(struct Clients *clients, const struct ServerSource *source,
 void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
                    uint64_t now);
 // Fills an entry of `polled` for each connected viewer. Returns the number of
-// entries filled, at most CLIENTS_MAX. (poll() refuses more entries than the
-// process may have descriptors.)
+// entries filled, at most CLIENTS_MAX. (poll() refuses a list that is longer
+// than the process's limit of descriptors.)
 unsigned Clients_poll(struct Clients *clients, struct pollfd *polled);
 // Reads and serves the viewers for which poll() has reported an event.
 void Clients_read(struct Clients *clients, const struct pollfd *polled,
@@ -52,7 +51,7 @@ void Clients_count(struct Clients *clients);
 // Returns true if a connection is open, with or without a HELLO.
 bool Clients_is_there(const struct Clients *clients);
 // Disconnects all viewers. If `error` is not 0, each viewer first gets an
-// ERROR, otherwise the newest snapshot and END.
+// ERROR. Otherwise it first gets the newest snapshot and END.
 void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now);
 // Asks the source for a snapshot if the next snapshot of any viewer is due.
@@ -62,15 +61,15 @@ void Clients_turn(struct Clients *clients, uint64_t now);
 // earlier snapshot.
 void Clients_publish(struct Clients *clients);
 void Clients_flush(struct Clients *clients, uint64_t now);
-// Returns the earliest time at which a viewer's snapshot is due, a viewer's
-// deadline ends, or a viewer may make requests again. If `otherwise` is
-// earlier, returns `otherwise`.
+// Returns the earliest time at which a viewer's snapshot is due, at which a
+// viewer's deadline ends, or at which a viewer may make requests again. If
+// `otherwise` is earlier, returns `otherwise`.
 uint64_t Clients_next_ms(const struct Clients *clients, uint64_t otherwise);
 // Queues the newest snapshot and END for every viewer.
 void Clients_end(struct Clients *clients);
 // Closes the connections of all viewers.
 void Clients_release(struct Clients *clients);
 // Closes the viewers' descriptors in a forked child. Also frees the memory,
-// unless `messy` is true, which means that the parent may have been changing
+// unless `messy` is true. `messy` means that the parent may have been changing
 // this memory during the fork.
 void Clients_abandon(struct Clients *clients, bool messy);

@@ -30,9 +30,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
 }
 
 // Returns true if the process's user owns the runtime directory. The user did
-// not choose the runtime directory. So Directory_choose skips the runtime
-// directory without an error if it belongs to another user (su, sudo -E) or
-// logind has removed it.
+// not choose this directory, which $XDG_RUNTIME_DIR names. If it belongs to
+// another user (su, sudo -E) or logind has removed it, Directory_choose
+// therefore skips it without an error.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -62,8 +62,8 @@ int Directory_choose(char *path, size_t size, char *why, size_t why_size)
                       "the directory for sockets, %.60s..., is too long for a "
                       "socket's path; set OCULAR_DIR to a shorter one",
                       path);
-    // Removes slashes at the end of the path. With O_NOFOLLOW, open() refuses a
-    // symlink "link", but follows "link/".
+    // Removes slashes at the end of the path. open() with O_NOFOLLOW refuses a
+    // symlink "link", but it follows "link/".
     for (length = strlen(path); length > 1 && path[length - 1] == '/';)
         path[--length] = '\0';
     return 0;
@@ -98,8 +98,8 @@ static int check(int fd, const char *path, char *why, size_t why_size)
 }
 
 // Gives the process's user all rights to the new directory, because a strict
-// umask may have removed some rights. Changes the mode by the directory's
-// descriptor, because another file may have the name now.
+// umask may have taken some of them away. Uses the directory's descriptor for
+// this, because its name may belong to another file by now.
 static void restore_mode(int fd)
 {
     char path[64];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The answer to an unknown message is an ERROR with a text. A viewer that
-// breaks the protocol is disconnected.
+// The answer to an unknown message is an ERROR with a text. If a viewer breaks
+// the protocol, it is disconnected.
 #include "ipc/dispatch.h"
 #include "ipc/process.h"
 
@@ -11,7 +11,8 @@
 #define RATE_MIN_S 0.1
 #define RATE_MAX_S 60.0
 // Largest number of requests for stacks that a viewer may make in one turn of
-// the server's loop. A viewer may show stacks and also record stacks.
+// the server's loop. Two requests are enough, because a viewer may show stacks
+// and record stacks at the same time.
 #define STACKS_PER_TURN 2
 
 void Dispatch_reject(int fd, int error, const char *words)
@@ -37,8 +38,8 @@ const char *Dispatch_objection(uid_t uid)
     return NULL;
 }
 
-// Sends the source's notice, if there is one. The notice tells the viewer why
-// the first snapshot comes later.
+// Sends the source's notice, if there is one, to the viewer. The notice tells
+// the viewer why the first snapshot comes later.
 static void tell(const struct DispatchContext *context, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
@@ -105,8 +106,8 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-// Makes the viewer's next snapshot due as soon as the highest rate allows. The
-// viewer's period begins again when its next snapshot is due.
+// Makes the viewer's next snapshot due at the earliest time that the highest
+// rate allows. The viewer's period starts again when this snapshot is due.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {
@@ -159,8 +160,8 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                              "ocular-top of Ocular %s, which writes the file "
                              "itself",
                              context->version);
-    // The stacks are a large answer, and are built before the socket has room
-    // for them.
+    // The number of requests is limited, because the stacks are a large answer
+    // and are built before the socket has room for it.
     case MESSAGE_FLAME:
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers a viewer's messages: decides which user may connect, takes the hello,
+// Answers a viewer's messages. Decides which user may connect, takes the hello,
 // and serves or refuses requests. dispatch.c owns no data. clients.c calls
 // these functions on the server's thread.
 #pragma once
@@ -9,16 +9,15 @@
 
 #include <sys/types.h>
 
-// The source and the version that the answers need. The caller owns the source
-// and the version.
+// The data that the answers need. They belong to the caller.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // Version of Ocular.
 };
 
 // Returns the reason why the user `uid` may not connect, or NULL. The user id
-// of "nobody" may stand for any user. So even a process that runs as "nobody"
-// refuses this user id.
+// of "nobody" may stand for several users. It is therefore refused even by a
+// process that runs as "nobody".
 const char *Dispatch_objection(uid_t uid);
 // Disconnects a viewer that is not admitted. If the socket's buffer has space,
 // first sends an error.

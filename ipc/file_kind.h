@@ -13,7 +13,7 @@ enum FileContent {
     FILE_JSON,
     FILE_PFTRACE,     // .pftrace: a timeline in Perfetto's protobuf format.
     FILE_FOLDED,      // .folded: one line per stack, for flame graphs.
-    FILE_WALL_FOLDED, // .wall.folded: the same, with the waits.
+    FILE_WALL_FOLDED, // .wall.folded: the same with waits.
     FILE_SPEEDSCOPE,  // .speedscope.json: a profile for speedscope.
     FILE_PSTATS,      // .pstats: a profile for Python's pstats module.
     FILE_PPROF,       // .pb: a profile in pprof's protobuf format.

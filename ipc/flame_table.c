@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of the flame table's schema. Append new rows at the end of a
+// The tables of the flame table's schema. A new row must be the last one of its
 // table, because the order of rows is the order on the wire.
 #include "ipc/flame_table.h"
 

@@ -12,26 +12,27 @@
 #include <stdbool.h>
 
 struct FlameRow {
-    // Number of the row of this function's caller; null for the root. The
-    // caller's row comes before this row.
+    // Number of the row of this function's caller, which comes before this row;
+    // null for the root.
     uint64_t parent;
-    // Id of the function; null for the root, and for the cut-off part of
-    // stacks.
+    // Id of the function; null for the root, and for outer frames that were cut
+    // off.
     uint64_t id;
-    // Part of one core's wall time for which the function of this row was on
-    // top of the stack.
+    // Part of one core's wall time in which this row's function was the
+    // innermost one.
     double share;
-    // Part of `share` that was spent in C functions that this function called.
+    // Part of `share` that C functions used which this row's function had
+    // called.
     double c_share;
-    // cpu_ns is the CPU time in ns, since the sampler began, for which the
-    // function of this row was on top of the stack. c_ns is the part of cpu_ns
-    // in C functions. If a path of functions was dropped, its CPU time is in
+    // cpu_ns is the CPU time in ns since the sampler began in which this row's
+    // function was the innermost one. c_ns is the part of cpu_ns that C
+    // functions used. If a row was dropped to save memory, its CPU time is in
     // the row of its caller.
     uint64_t cpu_ns;
     uint64_t c_ns;
 };
 
-// The time for which threads waited in the function of a row, for one kind of
+// The time that threads waited in the function of one row, for one kind of
 // wait.
 struct FlameWait {
     uint64_t parent;  // Index of the function's row in the table.
@@ -41,9 +42,9 @@ struct FlameWait {
     uint64_t ns; // Waiting time in ns since the sampler began.
 };
 
-// In the tree of stacks, a wait is a node below the node of the function that
-// waits. The id of a wait's node is FLAME_WAIT_ID plus the kind of the wait. No
-// function has such an id.
+// A wait is also a node in the tree of stacks, below the node of the function
+// that waits. The id of such a node is FLAME_WAIT_ID plus the kind of the wait.
+// No function has an id like this.
 #define FLAME_WAIT_ID 0xfffffff0u
 
 // Returns the kind of the wait whose node has the id `id`, WAIT_UNKNOWN for a
@@ -55,8 +56,8 @@ static inline int FlameWait_kind(uint64_t id)
                : -1;
 }
 
-// The ids of C functions that a walk over the machine's stack has found begin
-// with FLAME_NATIVE_ID, which itself stands for callers that are not known.
+// A C function on the machine's stack has an id from FLAME_NATIVE_ID on.
+// FLAME_NATIVE_ID itself stands for unknown callers.
 #define FLAME_NATIVE_ID 0xc0000000u
 
 static inline bool FlameNative_is(uint64_t id)
@@ -71,9 +72,9 @@ struct FlameFunction {
     const char *name;
     const char *file;
     uint64_t line;
-    // Only for C functions, whose `file` is the library: the address of the
-    // function in this file, and the file's build id. The traced process sends
-    // no name, and the viewer reads the name in the file.
+    // Only for C functions, whose `file` is their library: the function's
+    // address in this file, and the file's build id. The traced process does
+    // not send a C function's name. The viewer reads the name from the file.
     uint64_t address;
     const char *build;
 };
@@ -83,8 +84,8 @@ struct FlameTable {
     // decay in the same way as the shares of functions.
     double kept_s;
     uint64_t samples; // Number of samples from which the table was made.
-    // The root is the first row. The root's own time was spent in functions
-    // that the table does not list.
+    // The root is the first row. The root's own time is that of functions that
+    // the table does not list.
     const struct FlameRow *rows;
     size_t row_count;
     // The table's functions, sorted by id.

@@ -39,9 +39,9 @@ static int put(struct Frames *frames, struct Frame *frame,
     return error;
 }
 
-// Returns the frame of a snapshot. *kept is the newest frame, or NULL. If *kept
-// is not the frame of this snapshot, encodes a new frame and stores it in
-// *kept. Returns NULL and sets *error on failure.
+// Returns the frame of the snapshot. *kept is the frame that was encoded last,
+// or NULL. If *kept is the frame of another snapshot, encodes a new frame and
+// stores it in *kept. Returns NULL and sets *error on failure.
 static struct Frame *encode(struct Frames *frames, struct Frame **kept,
                             const struct Snapshot *snapshot,
                             const struct RowMoment *base, int *error)
@@ -53,8 +53,8 @@ static struct Frame *encode(struct Frames *frames, struct Frame **kept,
     if (frame && frame->uptime_s == snapshot->uptime_s &&
         (!base || frame->base_s == base_s))
         return Frame_hold(frame);
-    // If the last frame is in no viewer's queue, its memory is used for the new
-    // frame.
+    // If no viewer's queue contains the last frame, its memory is reused for
+    // the new frame.
     if (frame && frame->references == 1) {
         *kept = NULL;
         Bytes_clear(&frame->bytes);

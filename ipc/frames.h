@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Frames has the newest snapshot, encoded for viewers. A frame has the
-// whole snapshot, or only the changes since a viewer's last snapshot. A frame
-// is encoded once for all viewers that get the same bytes. Only the server's
-// thread calls these functions.
+// struct Frames contains the newest snapshot in encoded form. A frame contains
+// either the whole snapshot or the changes since an earlier snapshot. Each
+// frame is encoded only once, for all viewers that get the same bytes. Only the
+// server's thread calls these functions.
 #pragma once
 
 #include "ipc/viewer.h"

@@ -4,13 +4,14 @@
 
 #include <stdlib.h>
 
-// tui/model/row_order.c sorts functions in the same order, and has the same
-// definition of an idle function (Row_is_idle).
+// tui/model/row_order.c uses the same order and the same definition of an idle
+// function (Row_is_idle).
 #define IDLE_S 60.0 // Seconds without a call after which a function is idle.
-// If a function is on a stack for less than this part of the time, it is idle.
+// A function is idle if it was on the stack for a smaller part of the time than
+// this.
 #define IDLE_SHARE 0.0005
-// The weight of a sample decays with its age. A sample counts until its weight
-// has decayed to this value.
+// The weight of a sample decays with its age. A sample still counts if its
+// weight is larger than this value.
 #define LEAST_SAMPLES 0.25
 
 // Compares two numbers. The larger number comes first, and null counts as 0.
@@ -34,13 +35,13 @@ static bool is_idle(const struct Function *f, double least)
 {
     if (f->age_s <= IDLE_S)
         return false;
-    // Without a sampler, only hooks show whether the function runs.
+    // Without a sampler, only hooks can show whether a function runs.
     if (isnan(f->share))
         return f->state == STATE_ARMED;
     return f->share < least && !(f->total_share >= IDLE_SHARE);
 }
 
-// Compares two functions. A share below *context counts as 0.
+// Compares two functions. A share that is smaller than *context counts as 0.
 static int hotter_first(const void *left, const void *right, void *context)
 {
     const struct Function *a = left, *b = right;
@@ -58,8 +59,8 @@ static int hotter_first(const void *left, const void *right, void *context)
     return order ? order : (a->id > b->id) - (a->id < b->id);
 }
 
-// Returns a limit for shares. Shares below the limit come only from old
-// samples.
+// Returns a limit for shares. A share below the limit comes from old samples
+// only.
 static double least_share(const struct Function *functions, size_t count,
                           double window_samples)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Sorts the functions of a snapshot, and changes nothing else.
+// Sorts the functions of a snapshot.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Binds, checks and removes the server's socket. If another process has put a
-// live socket at the path, the server does not touch that socket.
+// Binds, checks and removes the server's socket. If a socket of another process
+// is at the path and is in use, the server does not touch it.
 #include "ipc/listener.h"
 
 #include "ipc/base/heap.h"
@@ -17,8 +17,8 @@
 // Returns true if the socket at `path` is the server's own. If lstat() is not
 // permitted, also returns true, because the program may have bound the socket
 // with capabilities that Ocular's threads do not have (ipc/base/worker.c). But
-// if the program has changed its user, returns false. If the user has changed,
-// the socket moves to the new user's directory in /tmp.
+// if the program has changed its user, returns false, so that the socket moves
+// to the new user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -57,9 +57,9 @@ static int look_before(const char *path, char *why, size_t why_size)
 }
 
 // Watches the server's socket and the socket's directory, because another
-// program may unlink the socket or move the directory. If the user can have no
-// more inotify instances, the server's thread checks the path every CHECK_MS
-// instead (server.c).
+// program may unlink the socket or move the directory. If the user's limit of
+// inotify instances is reached, the server's thread checks the path every
+// CHECK_MS ms instead (server.c).
 static void watch_path(struct Listener *listener, const char *path)
 {
     char folder[ADDRESS_MAX];
@@ -93,8 +93,8 @@ static void drain_watch(struct Listener *listener)
         if (Opened_holds(&listener->watching, watch))
             got = read(watch, events, sizeof(events));
     } while (got > 0);
-    // The program has closed the descriptor of the inotify, or now uses its
-    // number for an epoll. An epoll has the same inode as an inotify.
+    // The program has closed the inotify descriptor, or uses its number for an
+    // epoll by now. An epoll has the same inode as an inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }
@@ -111,7 +111,7 @@ static int bind_path(struct Listener *listener, const char *text, char *why,
     path = Heap_zeroed(1, sizeof(*path));
     fd = path ? Socket_listen(text) : -ENOMEM;
     if (fd < 0 || lstat(text, &status) < 0) {
-        // Another program has removed the socket already.
+        // Another program has already removed the socket.
         error = fd < 0 ? fd : -errno;
         if (fd >= 0)
             close(fd);

@@ -2,7 +2,8 @@
 // struct Listener is the server's listening socket and its path in the file
 // system. The server checks every two seconds whether the socket is still
 // there, and binds it again if another program has removed it. Only the
-// server's thread calls these functions, unless a comment names other threads.
+// server's thread may call these functions, except those whose comment says
+// otherwise.
 #pragma once
 
 #include "ipc/address.h"
@@ -12,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A path that the socket has or had. No path is freed before
+// A path that the socket has or had. A path is not freed before
 // Listener_release(), because a caller of Listener_path() may still use it.
 struct ListenerPath {
     struct ListenerPath *older;
@@ -20,12 +21,12 @@ struct ListenerPath {
 };
 
 struct Listener {
-    // Descriptor of the socket, or -1. `fd` is atomic, because a fork may
-    // happen at any moment.
+    // Descriptor of the socket, or -1. It is atomic, because a fork may happen
+    // at any time.
     atomic_int fd;
-    pid_t pid; // The process to which the socket belongs.
-    // An inotify descriptor, or -1. The inotify descriptor becomes readable if
-    // the socket's path may have vanished.
+    pid_t pid; // The process that owns the socket.
+    // An inotify descriptor, or -1. It becomes readable if the socket's path
+    // may be gone.
     atomic_int watch;
     bool watched; // True if the socket and its directory are both watched.
     // The files for which the descriptors `fd` and `watch` were opened.
@@ -45,23 +46,23 @@ int Listener_open(struct Listener *listener, char *why, size_t why_size);
 // Any thread may call this function.
 const char *Listener_path(const struct Listener *listener);
 // Binds the socket again if another program (logind, a cleaner of /tmp) has
-// removed it. Returns true if the socket is in its place and `watch` will
-// report its removal.
+// removed it. Returns true if the socket is in its place and its removal will
+// be reported through `watch`.
 bool Listener_check(struct Listener *listener);
-// Notes that the process is about to end. After this call Listener_check does
-// not bind a vanished socket again. Any thread and any signal handler may call
-// this function.
+// Notes that the process will end soon. After this call Listener_check does not
+// bind a vanished socket again. Any thread and any signal handler may call this
+// function.
 void Listener_stay_away(void);
-// Forgets the descriptors that the program has closed. Returns true if the
-// program has closed at least one of the listener's descriptors. The next
-// Listener_check opens new descriptors. `others` is true if the program has
-// closed other descriptors of Ocular. If `others` is true, the watch counts as
-// lost, because an eventfd of the program would have the same inode as the
-// watch. If the program has not closed the watch, its descriptor is leaked.
+// Forgets those of the listener's descriptors that the program has closed.
+// Returns true if there was such a descriptor. The next Listener_check opens
+// new descriptors. `others` is true if the program has also closed other
+// descriptors of Ocular. The watch then counts as lost, because an eventfd of
+// the program could have the same number and the same inode. If it was not
+// lost, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
-// Touches the watched socket, so that the thread that polls `watch` wakes up.
-// The thread wakes up even if the program has closed the descriptor `watch`,
-// because poll() keeps the inotify open. Any thread may call this function.
+// Touches the watched socket, which wakes the thread that polls `watch`. This
+// works even if the program has closed the descriptor `watch`, because poll()
+// keeps the inotify open. Any thread may call this function.
 void Listener_touch(const struct Listener *listener);
 // Stops listening. Removes the server's socket, and the sockets of processes
 // that no longer exist.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables of the listing's schema. Append new rows at the end of a table,
-// because the order of rows is the order on the wire.
+// The tables of the listing's schema. A new row must be the last one of its
+// table, because the order of rows is the order on the wire.
 #include "ipc/listing.h"
 
 #include "ipc/base/heap.h"

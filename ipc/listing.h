@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-// A row of a listing: one instruction, together with the EXTENDED_ARGs before
-// it.
+// A row of a listing: A row of a listing, for one instruction and the
+// EXTENDED_ARGs before it.
 struct ListingRow {
     uint64_t offset; // Offset of the instruction in its code object, in bytes.
     // Line in the source file; null if the instruction has no line.
@@ -41,13 +41,14 @@ struct ListingRow {
     // Number of samples that found this instruction running; null if there is
     // no sampler.
     uint64_t samples;
-    // The part of `samples` that found C code that this instruction called.
+    // The part of `samples` in which C code was running that the instruction
+    // had called.
     uint64_t c_samples;
     // bool: true if a specialised form of the instruction was seen at any time.
     uint64_t was_specialized;
-    // Number of times that the instruction has jumped instead of going on to
-    // the next instruction; null if it is no branch, or if it was not counted.
-    // The part of `hits`.
+    // Number of times that the instruction jumped instead of going on to the
+    // next instruction; null if it is no branch or was not counted. The part of
+    // `hits`.
     uint64_t taken;
     // Number of hits of the instruction's line; null if lines are not counted.
     // If line_hits_exact is false, the line may have run more often.
@@ -56,7 +57,8 @@ struct ListingRow {
     double line_hits_per_s;
 };
 
-// CPU time of a C function on top of the stack, below a line of the function.
+// CPU time of one C function that was called, directly or not, by one line of
+// the function.
 struct ListingNative {
     uint64_t line; // Line of the Python code; null if unknown.
     uint64_t ns;   // ns of CPU time since the sampler began.
@@ -86,7 +88,8 @@ struct Listing {
     double at_s;
     const struct ListingRow *rows;
     size_t row_count;
-    // The largest times, the largest first; empty if nobody has asked for them.
+    // CPU times of C functions, largest first; empty if no viewer has asked for
+    // them.
     const struct ListingNative *natives;
     size_t native_count;
     struct Arena arena;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Says which code is the program's own code. The engine arms own code first,
-// and the viewer can hide all other code. Any thread may call these functions.
+// Says which code is the program's own code. The engine installs hooks in own
+// code first, and the viewer can hide all other code. Any thread may call these
+// functions.
 #pragma once
 
 #include <stdbool.h>

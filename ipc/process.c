@@ -40,9 +40,9 @@ const char *Process_row(const char *status, const char *name)
     return at ? at + strlen(name) : "";
 }
 
-// Returns the last number of a row in /proc/PID/status. For example, the row
-// NSpid has the pid of the process in each pid namespace, the innermost
-// namespace last.
+// Returns the last number in a row of /proc/PID/status. For example, the row
+// NSpid has the process's pid in each pid namespace, and the innermost
+// namespace comes last.
 static pid_t last_number(const char *row, pid_t otherwise)
 {
     const char *end = strchr(row, '\n');
@@ -81,7 +81,7 @@ bool Process_is_nobody(uid_t uid)
         nobody = (unsigned)strtoul(text, NULL, 10);
     if (uid != nobody)
         return false;
-    // If this process's user namespace contains all user ids, "nobody" is an
+    // If all user ids exist in this process's user namespace, "nobody" is an
     // ordinary user.
     return Opened_read("/proc/self/uid_map", text, sizeof(text)) < 0 ||
            sscanf(text, "%u %u %u", &inside, &outside, &count) != 3 ||
@@ -100,9 +100,9 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // The state Z alone does not mean that a process is gone. The process's
-    // other threads may still run after the end of the main thread, or one of
-    // them may be running exec.
+    // A process in the state Z is not always gone. Its other threads may still
+    // run after the main thread has ended, or one of them may be in the middle
+    // of an exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reads facts about another process from /proc: its user, its environment, its
-// CPU time and its ids, also those inside its container. Ocular uses these
-// facts to find the process's socket, among other things. Any thread may call
-// these functions, which keep no state. Other users may have written the texts
-// in /proc, so the texts are not trusted.
+// Reads from /proc the user, the environment, the CPU time and the ids of
+// another process, also its ids inside a container. One use is to find the
+// socket of the process. Any thread may call these functions, because they keep
+// no state. The texts in /proc are not trusted, because other users may have
+// written them.
 #pragma once
 
 #include <stdbool.h>
@@ -36,7 +36,7 @@ int Process_user(struct ProcessUser *user, pid_t pid);
 // Reads the ids of a process. Returns 0, -ESRCH if there is no such process or
 // it is a zombie, or -EACCES if /proc hides the process.
 int Process_look(struct Process *process, pid_t pid);
-// Writes the command line of a process to `out`, with spaces between the
+// Writes the process's command line to `out`, with spaces between the
 // arguments. If the command line is empty, writes the name of the process in
 // brackets. Replaces control characters and invisible characters by '?'. The
 // text in `out` always ends with a NUL.

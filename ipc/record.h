@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Record is the schema of a struct in a message: a table with one row
-// for each member. The wire format, ocular-top's JSON and ocular.snapshot()
-// read these tables, so a new number needs only a member and a row. A new row
-// goes to the end of its table, because the order of rows is the order on the
+// struct Record describes a struct in a message by a table with one row for
+// each member. The wire format, ocular-top's JSON and ocular.snapshot() all use
+// these tables, so a new number needs only a member and a row. A new row must
+// be the last one of its table, because the order of rows is the order on the
 // wire.
 #pragma once
 
@@ -32,28 +32,28 @@ enum FieldType {
 // has ended are the oldest, and those of a live process are the newest.
 enum FoldAge { FOLD_ENDED, FOLD_SILENT, FOLD_LIVE };
 
-// enum FoldHow says how a viewer of several processes combines the values of a
-// field into one value. Null values are left out. If all values are null, the
+// enum FoldHow says how the values that several processes have for a field
+// become one value. Null values are left out. If all values are null, the
 // result is null.
 enum FoldHow {
     FOLD_NONE,  // The result is null or an empty list.
     FOLD_OWN,   // tui/model/merge.c sets the field by itself.
-    FOLD_ID,    // The id of the merged row of a function.
+    FOLD_ID,    // The id that the function has in the merged row.
     FOLD_KEY,   // Records with the same keys are merged into one record.
     FOLD_FIRST, // The first value.
     FOLD_SAME,  // The value, if all records have the same value.
     FOLD_SUM,
     FOLD_LEAST,
     FOLD_MOST,
-    FOLD_ALL,    // True if no bool of the values is false.
-    FOLD_ANY,    // True if a bool of the values is true.
+    FOLD_ALL,    // True if no value is false.
+    FOLD_ANY,    // True if a value is true.
     FOLD_MEAN,   // Mean, weighted by FoldPiece.weight.
     FOLD_MEDIAN, // Weighted median (the lower one of two middle values).
     FOLD_ROOT,   // Root of the sum of squares, for standard deviations.
     FOLD_RUN,    // Sum of values times FoldPiece.run.
-    FOLD_AGED,   // The largest value, each plus its FoldPiece.silent_s.
+    FOLD_AGED,   // The largest sum of a value and its FoldPiece.silent_s.
     FOLD_MATCH,  // A list, whose records are merged by their keys.
-    FOLD_JOIN    // A list, which is followed by the lists of other processes.
+    FOLD_JOIN // A list, to which the lists of the other processes are appended.
 };
 
 struct Field {
@@ -70,23 +70,25 @@ struct Field {
     // the member is then this element, or null.
     bool optional;
     enum FoldHow how;
-    enum FoldAge from; // The values of processes with a lower age are left out.
+    // Values of processes in an earlier state of enum FoldAge are left out.
+    enum FoldAge from;
 };
 
 struct Record {
     const char *name;
-    size_t size; // sizeof the struct that the table describes.
+    size_t size; // Size of the struct that the table describes.
     const struct Field *fields;
     size_t field_count;
 };
 
-// Sets every member that the table describes to null or empty. Memory from an
-// arena is zeroed, and zero is not null. So call Record_clear() before you set
-// the known members of a struct.
+// Sets every member that the table describes to null or empty. This is needed
+// even for zeroed memory, because zero is not null. Call Record_clear() before
+// you set the known members of a struct.
 void Record_clear(const struct Record *record, void *value);
-// Copies those members of a struct to another one whose name or group is
-// `name`, with all texts and lists that they refer to. Returns false if there
-// is no memory, and sets the remaining members to null.
+// Copies members of a struct to another struct of the same type, with all texts
+// and lists that they refer to. The copied members are those whose name or
+// group is `name`. Returns false if there is no memory, and sets the remaining
+// members to null.
 struct Arena;
 bool Record_take(const struct Record *record, void *to, const void *from,
                  const char *name, struct Arena *arena);

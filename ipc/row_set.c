@@ -19,8 +19,8 @@ struct Fading Fading_between(const struct RowMoment *from,
 
 static bool has(const struct RowSet *set, const struct SharedRow *row)
 {
-    // This load pairs with the store to `until` by the writer of a later
-    // snapshot.
+    // This load pairs with the store to `until` in the thread that builds a
+    // later snapshot.
     return atomic_load_explicit(&row->until, memory_order_relaxed) >
            set->moment.uptime_s;
 }
@@ -35,7 +35,7 @@ static bool add(const struct RowSet *set, struct Snapshot *out,
 }
 
 // Copies the rows that were filled after `since_s`. The copies have the numbers
-// at the time of the snapshot, not at the time when the row was filled.
+// at the time of the snapshot, although the rows were filled earlier.
 static int add_rows(const struct RowSet *set, struct Snapshot *out,
                     double since_s)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The macros of rows.h make the rows of a record's table (record.h). The names
-// of the macros are short, so only files that contain tables of records include
-// this header.
+// Each macro of rows.h makes one row of a record's table (record.h). Only files
+// with tables of records may include this header, because the names of the
+// macros are short.
 #pragma once
 
 #include "ipc/record.h"
 
-// The last argument of a row is its rule for viewers of several processes, OWN
-// or MERGE(how, from), with the words of enum FoldHow and enum FoldAge. A
-// record that is not merged has no rules.
+// The last argument of a row is the rule by which a viewer of several processes
+// merges the values. It is OWN or MERGE(how, from), with names of enum FoldHow
+// and enum FoldAge. A record that is never merged has no rules.
 #define MERGE(how_, from_) .how = FOLD_##how_, .from = FOLD_##from_
 #define OWN .how = FOLD_OWN
 #define ROW(type_, s, member, group_, name_, ...)                              \
@@ -32,7 +32,7 @@
         __VA_ARGS__)
 #define OPTIONAL(s, member, count, table, ...)                                 \
     LIST(s, member, count, table, .optional = true, __VA_ARGS__)
-// A row of the macro GROUP is a row of the JSON object `group`.
+// GROUP makes a row whose member is in the JSON object `group`.
 #define GROUP(type, s, group, name, ...)                                       \
     ROW(FIELD_##type, s, group##_##name, #group, #name, __VA_ARGS__)
 #define GROUP_LIST(s, group, name, count, table, ...)                          \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The server's thread runs a poll loop over the listening socket, the wake-up
-// socket and the clients. Other threads tell this thread what to do by `fresh`,
-// `stopping`, the list of answers, and `order`. A thread that sets `order`
-// waits until the server's thread has carried out the order.
+// socket and the clients. Other threads use `fresh`, `stopping`, the list of
+// answers and `order` to tell this thread what to do. A thread that sets
+// `order` waits until the server's thread has carried out the order.
 #include "ipc/server.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -22,29 +22,30 @@
 #define STACK_SIZE ((size_t)256 << 10)
 // Milliseconds between two checks of the path of the server's socket.
 #define CHECK_MS 2000
-// Milliseconds for which accept() is not called after the process had no free
-// descriptor.
+// If the process has no free descriptor, accept() is not called for this number
+// of milliseconds.
 #define ACCEPT_PAUSE_MS 1000
 // Milliseconds for which the server's thread sleeps if poll() fails.
 #define POLL_PAUSE_MS 100
-// Milliseconds between two turns of the server's loop while the wake-up socket
-// is lost.
+// Milliseconds between two turns of the server's loop if the program has closed
+// the wake-up socket.
 #define DEAF_MS 100
 // ENTRY_BURST viewers may connect at once. The server accepts further viewers
-// at a rate of one per ENTRY_MS. So even endless new connections cost the
-// traced process almost nothing.
+// at a rate of one per ENTRY_MS. Even endless new connections therefore cost
+// the traced process almost nothing.
 #define ENTRY_BURST 256
 #define ENTRY_MS 20
-// Number of descriptors that the server's thread polls besides the viewers: the
-// wake-up socket, the listener, and the watch of the listener's path.
+// Number of descriptors that the server's thread polls in addition to the
+// viewers: the wake-up socket, the listener, and the watch of the listener's
+// path.
 #define OWN_POLLED 3
 #define POLLED_MAX (OWN_POLLED + CLIENTS_MAX)
 #define NEVER UINT64_MAX
 
-// An order is work for the server's thread that changes the clients. The thread
-// that gives the order waits until the work is done.
+// An order makes the server's thread change its clients. The thread that gives
+// the order waits until the work is done.
 struct Order {
-    // The server's next source, or NULL if the source does not change.
+    // The new source of the server, or NULL if the source does not change.
     const struct ServerSource *source;
     bool farewell;
     int error; // An error with which all viewers are disconnected, or 0.
@@ -56,7 +57,7 @@ struct Server {
     struct ServerSource source;
     struct Worker worker;
     struct WakeSocket wake_socket;
-    // True if a new snapshot is published. Server_notify sets `fresh`, and
+    // True if a new snapshot was published. Server_notify sets `fresh`, and
     // turn() clears it.
     atomic_bool fresh;
     // True if the server's thread must end. stop_thread sets it, and run()
@@ -69,14 +70,16 @@ struct Server {
     pthread_mutex_t ordering; // Protects Server.order and Order.done.
     pthread_cond_t ordered;   // Signalled when an order is carried out.
     struct Order *order;
-    // Only the server's thread uses the members from `listener` on.
+    // The members from `listener` on are only for the server's thread.
     struct Listener listener;
     struct Clients clients;
-    uint64_t accept_at_ms; // Time before which no viewer is accepted.
-    uint64_t entered_ms;   // Time to which each new viewer adds ENTRY_MS.
+    uint64_t accept_at_ms; // Time before which the server accepts no viewer.
+    // Time for the limit of new viewers. Each new viewer moves it ENTRY_MS
+    // forward.
+    uint64_t entered_ms;
     uint64_t check_at_ms;
-    // True if the server's socket is in its place and a removal will be noticed
-    // at once.
+    // True if the server's socket is in its place and its removal would be
+    // noticed at once.
     bool in_place;
 };
 
@@ -86,9 +89,9 @@ static uint64_t now_ms(void)
 }
 
 // Wakes the server's thread. If the program has closed an end of the wake-up
-// socket, the hang-up has already woken the thread. But if a forked child still
-// has the closed end, only Listener_touch() or the timeout of poll() wakes the
-// thread.
+// socket, the thread is already awake because of the hang-up. But if a forked
+// child still has the closed end, only Listener_touch() or the timeout of
+// poll() wakes the thread.
 static void ring(struct Server *server)
 {
     if (!WakeSocket_wake(&server->wake_socket))
@@ -96,10 +99,10 @@ static void ring(struct Server *server)
 }
 
 // Forgets the descriptors that the program has closed, even if their numbers
-// are in use again. Returns true if the program has closed any descriptor of
-// the server. The server opens its descriptors again CHECK_MS later. So a
-// program that closes all descriptors can first open its own files, and rely on
-// their numbers.
+// belong to other files now. Returns true if the program has closed any
+// descriptor of the server. The server waits CHECK_MS before it opens them
+// again. A program that closes all descriptors can therefore first open its own
+// files, and rely on their numbers.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -140,8 +143,8 @@ static void accept_viewers(struct Server *server, uint64_t now)
         Clients_admit(&server->clients, fd, &peer, now);
     }
     // If accept() fails, the process has no free descriptor or no memory. The
-    // viewer that waits keeps the socket readable, so the socket is not polled
-    // for ACCEPT_PAUSE_MS.
+    // waiting viewer keeps the socket readable, so the socket is not polled for
+    // ACCEPT_PAUSE_MS.
     if (fd < 0 && fd != -EAGAIN)
         server->accept_at_ms = now + ACCEPT_PAUSE_MS;
 }
@@ -155,8 +158,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Returns true if nothing is traced and no connection is open. If the server is
-// idle in this sense, its thread sleeps without a timeout.
+// Returns true if nothing is traced and no connection is open. The thread of
+// such an idle server sleeps without a timeout.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -186,8 +189,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     int got;
 
     if (server->in_place && is_idle(server))
-        // The thread of an idle server has no timeout at which it would notice
-        // lost descriptors.
+        // An idle server checks for lost descriptors here, because its thread
+        // has no timeout at which it would notice them.
         forget_lost(server, now);
     polled[0] =
         (struct pollfd){.fd = server->wake_socket.read_end, .events = POLLIN};
@@ -197,7 +200,7 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
     count += Clients_poll(&server->clients, polled + OWN_POLLED);
     atomic_store(&server->busy, false);
     got = poll(polled, count, timeout_ms(server, now));
-    // poll() fails if the program has lowered its limit of descriptors.
+    // poll() also fails if the program has lowered its limit of descriptors.
     if (got < 0 && errno != EINTR)
         poll(NULL, 0, POLL_PAUSE_MS);
     atomic_store(&server->busy, true);
@@ -205,9 +208,8 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// Carries out an order. The server's thread calls this function. If the
-// server's thread does not run, the thread that gives the order calls
-// carry_out().
+// Carries out an order. The server's thread calls carry_out(). If that thread
+// does not run, the thread that gives the order calls it.
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;
@@ -252,8 +254,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // `fresh` is cleared even if no viewer waits. If the snapshot were kept
-    // until a viewer waits, it would be too old.
+    // `fresh` is cleared even if no viewer waits for a snapshot. Otherwise this
+    // snapshot would be sent later, when it is too old.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);
@@ -263,8 +265,7 @@ static void turn(struct Server *server, const struct pollfd *polled)
     }
 }
 
-// Sends the queued bytes to those viewers that read them, for at most `wait_ms`
-// milliseconds.
+// Sends the queued bytes to the viewers, for at most `wait_ms` milliseconds.
 static void finish(struct Server *server, unsigned wait_ms)
 {
     struct pollfd polled[CLIENTS_MAX];
@@ -283,7 +284,7 @@ static void finish(struct Server *server, unsigned wait_ms)
             break;
         if (poll(polled, count, (int)(deadline - now)) < 0)
             poll(NULL, 0, 1);
-        // Some viewers may have disconnected meanwhile.
+        // Some viewers may have disconnected during the wait.
         Clients_read(&server->clients, polled, now);
     }
     Clients_release(&server->clients);
@@ -313,15 +314,16 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Stops and joins the server's thread. After stop_thread() the source is not
-// called any more.
+// Stops and joins the server's thread. After stop_thread() no thread calls the
+// source any more.
 static void stop_thread(struct Server *server)
 {
     atomic_store(&server->stopping, true);
     ring(server);
     Worker_join(&server->worker);
     atomic_store(&server->busy, false);
-    // Lost descriptors are forgotten before any descriptor is closed.
+    // Closed descriptors must be forgotten before this thread closes any,
+    // because their numbers may belong to other files now.
     forget_lost(server, now_ms());
 }
 
@@ -395,7 +397,7 @@ void Server_notify(struct Server *server)
 void Server_answer(struct Server *server, uint64_t viewer,
                    const struct Message *message)
 {
-    // If there is no memory, the viewer gets no answer to its request.
+    // If memory is out, the viewer gets no answer to its request.
     if (Answers_push(&server->answers, viewer, message) == 0)
         ring(server);
 }
@@ -403,7 +405,7 @@ void Server_answer(struct Server *server, uint64_t viewer,
 static void give_order(struct Server *server, struct Order *order)
 {
     pthread_mutex_lock(&server->ordering);
-    while (server->order) // The order of another thread is not carried out yet.
+    while (server->order) // The previous order has not been carried out yet.
         pthread_cond_wait(&server->ordered, &server->ordering);
     if (!server->worker.started) {
         carry_out(server, order);
@@ -458,8 +460,8 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The server's thread does not exist in the forked child. If the server's
-    // thread was changing its buffers during the fork, the buffers are leaked.
+    // The forked child does not have the server's thread. If that thread was
+    // changing its buffers at the time of the fork, the buffers are leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Server has one thread ("ocular-server"). The server's thread accepts
 // viewers, sends snapshots to each viewer at the viewer's rate, and hands
-// requests to the source. The server's thread never waits for a viewer. A
-// viewer that does not read misses snapshots.
+// requests to the source. The server's thread never waits for a viewer. If a
+// viewer does not read, it misses snapshots.
 #pragma once
 
 #include "ipc/source.h"
@@ -17,7 +17,7 @@ struct Server;
 int Server_open(struct Server **server, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size);
 const char *Server_path(const struct Server *server);
-// Tells the server that a new snapshot is published. Any thread may call this
+// Tells the server that a new snapshot was published. Any thread may call this
 // function, which does not block.
 void Server_notify(struct Server *server);
 // Sends an answer (a REPLY, an ERROR, a LISTING, STACKS, a RECORDING) to one
@@ -39,7 +39,7 @@ void Server_turn_to(struct Server *server, const struct ServerSource *source,
 void Server_refuse(struct Server *server, int error, const char *why);
 // Returns the CPU time in ns that the server's thread has used so far.
 uint64_t Server_cpu_ns(struct Server *server);
-// Server_pause ends the server's thread. The socket stays open, and the viewers
+// Server_pause stops the server's thread. The socket stays open and the viewers
 // stay connected. Server_resume starts the thread again and returns 0 or
 // -errno. After an error, Server_resume may be called again. Only one thread at
 // a time may call Server_pause, Server_resume and Server_close.

@@ -8,8 +8,8 @@
 #include "ipc/rows.h"
 
 // --- The schema
-// Append new rows at the end of a table, because the order of rows is the order
-// on the wire.
+// A new row must be the last one of its table, because the order of rows is the
+// order on the wire.
 
 static const struct Field CALLER_FIELDS[] = {
     U64(Caller, id),

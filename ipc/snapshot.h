@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A snapshot has the numbers of a traced process at one moment. The tracer
+// A snapshot contains the numbers of a traced process at one time. The tracer
 // builds the snapshot, the server sends it to viewers, and ocular.snapshot()
-// returns it. Only one thread builds a snapshot. A finished snapshot never
+// returns it. A snapshot is built by one thread. A finished snapshot never
 // changes, so any thread may read it.
 #pragma once
 
@@ -16,7 +16,7 @@
 
 enum FunctionState { STATE_ARMED, STATE_PARTIAL, STATE_DARK };
 
-// A caller's part of the total share of a function, or a function's part of a
+// A caller's part of a function's total share, or a function's part of a
 // thread's CPU time.
 struct Caller {
     // Id of the function; null if this entry is the sum of all functions that
@@ -25,18 +25,18 @@ struct Caller {
     double share;
 };
 
-// A function's own waits, divided by their kind. The waits are parts of one
-// core's wall time.
+// A function's own waiting time for each kind of wait. Waiting times are parts
+// of one core's wall time.
 struct WaitShares {
     double of[WAIT_KINDS];
 };
 
-// Parts of a function's total share of time. The rest of the total share is the
-// time of Python code.
+// Parts of the time in which a function was on the stack (total_share). The
+// rest of that time was spent in Python code.
 struct PartShares {
     double c; // Time in C functions.
     double gc;
-    // The waits of the function, and of the functions that it called.
+    // Waiting time of the function and of the functions that it called.
     double waits[WAIT_KINDS];
 };
 
@@ -52,13 +52,13 @@ struct Thread {
     // first saw the thread.
     double cpu_s;
     uint64_t ended;
-    // The functions that ran in the thread. The shares of the thread's
-    // functions add up to cpu_share. The list of functions is empty if the
-    // thread has ended.
+    // The functions that ran in the thread, with their parts of the thread's
+    // CPU time. These shares add up to cpu_share. If the thread has ended, the
+    // list is empty.
     const struct Caller *functions;
     size_t function_count;
-    // gil_held_* is the time for which the thread had the GIL. gil_wait_* is
-    // the time for which the thread waited for the GIL. gil_held_share and
+    // gil_held_* is the time in which the thread had the GIL. gil_wait_* is the
+    // time in which the thread waited for the GIL. gil_held_share and
     // gil_wait_share are parts of one core's wall time over the last
     // sampler_window_s seconds. gil_held_s and gil_wait_s are seconds since
     // tracing began.
@@ -73,31 +73,31 @@ struct Function {
     const char *name; // Qualified name of the function.
     const char *file;
     uint64_t line;
-    // Number of the function's calls that were counted. If calls_exact is
-    // false, the function may have been called more often.
+    // Number of counted calls of the function. If calls_exact is false, the
+    // function may have been called more often.
     uint64_t calls;
     uint64_t calls_exact;
     double calls_estimated;
-    // Standard deviation of calls_estimated, divided by calls_estimated.
+    // Relative standard deviation of calls_estimated.
     double calls_error;
     double calls_per_s;
     // bool: true if calls_per_s is estimated and not counted.
     uint64_t rate_estimated;
-    // The shares of a function are parts of one core's wall time, over the last
+    // All shares of a function are parts of one core's wall time, over the last
     // sampler_window_s seconds.
     double share;
     double cpu_share;
     double wait_share;
     double c_share;
     double total_share;
-    double run_share; // Average of cpu_share since tracing began.
+    double run_share; // Mean of cpu_share since tracing began.
     uint64_t samples;
-    // Cycles of a function are ticks of the time stamp counter, without the
-    // cost of Ocular's hooks.
+    // Numbers of cycles are ticks of the time stamp counter, without the cost
+    // of Ocular's hooks.
     uint64_t self_cycles;
     uint64_t total_cycles;
-    // The function's self cycles per call. If avg_estimated is true, this
-    // number is estimated from samples.
+    // Mean number of self cycles of one call. If avg_estimated is true, this
+    // mean is estimated from samples.
     double avg_cycles;
     uint64_t avg_estimated;
     double min_cycles;
@@ -112,52 +112,53 @@ struct Function {
     uint64_t specializable_sites;
     const struct Caller *callers;
     size_t caller_count;
-    // Number of samples that found the function running. Function.samples also
-    // contains samples of waiting threads.
+    // Number of samples that found the function running. `samples` also counts
+    // samples of waiting threads.
     uint64_t run_samples;
-    // Standard deviation of calls_per_s, in calls per second. calls_per_s_error
-    // is null if calls_per_s is counted or not known.
+    // Standard deviation of calls_per_s, in calls per second. Null if
+    // calls_per_s is counted or unknown.
     double calls_per_s_error;
     // Number of times that a call of the function continued after a yield or an
     // await.
     uint64_t resumptions;
-    // The part of calls_per_s that was estimated; 0 if all calls are counted.
+    // Part of calls_per_s that was estimated; 0 if all calls are counted.
     double missed_per_s;
-    // The latency of a call is the number of seconds from the call's beginning
-    // to its return, with all awaits. The latencies wall_p50_s and wall_p99_s
-    // are the median and the 99th percentile of about the newest thousand
-    // calls. The latency wall_max_s is the maximum of all calls that have ended
-    // since tracing began. A latency that is not known is null.
+    // The latency of a call is the time in seconds from its beginning to its
+    // return, with all awaits. wall_p50_s and wall_p99_s are the median and the
+    // 99th percentile of the latencies of about the newest thousand calls.
+    // wall_max_s is the largest latency of all calls that have ended since
+    // tracing began. A latency is null if it is not known.
     double wall_p50_s;
     double wall_p99_s;
     double wall_max_s;
-    // Number of the function's calls that have begun and have not ended.
-    // If the function is armed in slices, in_flight only has calls that began
-    // in a slice, and is null if there are none. in_flight is null, too, if the
-    // function was otherwise not armed all the time, or is a generator.
+    // Number of the function's calls that have begun and not ended. If the
+    // function has hooks only in slices, in_flight counts only calls that began
+    // in a slice, and it is null if there are none. Apart from slices,
+    // in_flight is null if the function did not have its hooks all the time, or
+    // if it is a generator.
     uint64_t in_flight;
-    // Seconds since the beginning of the function's oldest call that has not
-    // ended.
+    // Age in seconds of the function's oldest call that has not ended.
     double oldest_s;
-    // Mean number of seconds for which a call of the function was suspended.
+    // Mean number of seconds in which a call of the function was suspended.
     double await_s;
-    // Time for which other threads waited for the GIL while the function had
-    // it, added up over the waiting threads. gil_blocked_share is a part of one
+    // Time in which this function had the GIL while other threads waited for
+    // it, summed over the waiting threads. gil_blocked_share is a part of one
     // core's wall time over the last sampler_window_s seconds. gil_blocked_s is
     // in seconds since tracing began.
     double gil_blocked_share;
     double gil_blocked_s;
-    // Number of exceptions that began in the function, except exceptions for
-    // control flow, such as StopIteration. `raised` is null if this number is
-    // not known.
+    // Number of exceptions that began in this function. Exceptions for control
+    // flow, such as StopIteration, are not counted. `raised` is null if the
+    // number is not known.
     uint64_t raised;
     // bool: true if `raised` is estimated and not counted.
     uint64_t raised_estimated;
-    // A list whose only element has the parts of wait_share. The list is empty
-    // if the function has not waited, or if it is not known what it waited for.
+    // The parts of wait_share, as a list with one element. The list is empty if
+    // the function has not waited, or if the reasons of its waits are not
+    // known.
     const struct WaitShares *waits;
     size_t wait_count;
-    // A list whose only element has the parts of total_share. The list is empty
+    // The parts of total_share, as a list with one element. The list is empty
     // if no share is known.
     const struct PartShares *total_parts;
     size_t total_part_count;
@@ -171,7 +172,8 @@ struct Transition {
     uint64_t offset; // Offset of the instruction in its code object, in bytes.
     const char *from;
     const char *to;
-    // bool: true if the instruction is a storm (docs/architecture.md).
+    // bool: true if the specialised form of the instruction changes again and
+    // again (a storm).
     uint64_t storm;
     uint64_t id;    // Id of the function.
     uint64_t deopt; // bool: true if the instruction lost its specialised form.
@@ -181,12 +183,11 @@ struct TransitionPair {
     const char *from;
     const char *to;
     uint64_t count;
-    // bool: true if instructions lost their specialised form by changing from
-    // `from` to `to`.
+    // bool: true if these changes are losses of a specialised form.
     uint64_t deopt;
 };
 
-// The sum over all functions of one name, file and line whose code objects are
+// Sums over all functions of one name, file and line whose code objects were
 // freed.
 struct RetiredRow {
     // Qualified name of the functions. A row named "(others)" is the sum of all
@@ -208,12 +209,12 @@ struct RetiredRow {
     uint64_t resumptions;
 };
 
-// The collections of one generation of CPython's garbage collector.
+// The garbage collections of one generation of CPython's garbage collector.
 struct GarbageRow {
     // Number of garbage collections that have ended since tracing began.
     uint64_t collections;
-    double total_s; // Seconds that all pauses for garbage collections took.
-    // Seconds that the longest pause for a garbage collection took.
+    double total_s; // Sum of the pauses for garbage collections, in seconds.
+    // Longest pause for a garbage collection, in seconds.
     double longest_s;
 };
 
@@ -222,23 +223,22 @@ struct StackPlace {
     uint64_t id;
     const char *name;
     const char *file;
-    uint64_t line; // The line at which the function on the stack was.
+    uint64_t line; // Line in which the function was running.
 };
 
-// The event loop of one thread, over about the last ten seconds.
+// The event loop of one thread. Its numbers are of about the last ten seconds.
 struct LoopRow {
     const char *thread; // Name of the thread.
-    // Mean number of seconds from the moment at which a timer's callback was
-    // due to the moment at which it ran. lag_s is null if it is not known or no
-    // timer has run.
+    // Mean delay in seconds by which the callbacks of timers ran later than
+    // they were due. Null if it is not known, or if no timer has run.
     double lag_s;
     // Steps of the event loop per second. A step is one callback, or one part
     // of a task up to its next await.
     double steps_per_s;
     uint64_t tid;
-    // Sums since tracing began, which are null if steps were not observed for a
+    // Sums since tracing began. They are null if steps were not observed for a
     // time: the number of steps, the number of timers' callbacks that have run,
-    // and the seconds by which they ran late, all together.
+    // and the sum of their delays in seconds.
     uint64_t steps;
     uint64_t timers;
     double late_s;
@@ -246,14 +246,14 @@ struct LoopRow {
 
 // A step of an event loop that took long.
 struct StallRow {
-    // Beginning of the event loop's step, in seconds since tracing began.
+    // Beginning of the step, in seconds since tracing began.
     double at_s;
     double seconds;
     const char *thread; // Name of the thread.
-    // Name of the asyncio task that the step belongs to; null if the name is
+    // Name of the asyncio task to which the step belongs; null if the name is
     // not known or the step belongs to no task.
     const char *task;
-    // function, file, line and stack give the place in the code at which most
+    // function, file, line and stack describe where in the code most
     // observations have found the step. function, file, line, stack and id are
     // null if there was no observation.
     const char *function;
@@ -273,27 +273,27 @@ struct TaskRow {
     // will go on as soon as its event loop runs it. Null if the state is not
     // known.
     const char *state;
-    double age_s; // Smallest number of seconds for which the task has existed.
+    double age_s; // Time in seconds for which the task has existed at least.
     // bool: true if the task may be much older, as in struct TaskGroup.
     uint64_t age_is_least;
     // The type of the future that the task waits for, or the name of a task;
     // null if the task does not wait or the future is not known.
     const char *waits_for;
-    // Name of a task that waits for this task; null if none is known.
+    // Name of the task that waits for this task; null if none is known.
     const char *awaited_by;
     // The await chain, from the task's coroutine to the innermost await.
     const struct StackPlace *chain;
     size_t chain_count;
-    // Number of the task's steps since somebody has asked for tasks; null if
+    // Number of steps of the task since a viewer has asked for tasks; null if
     // they were not counted.
     uint64_t steps;
 };
 
-// The asyncio tasks of one coroutine function, or those that were created at
-// one place in the program.
+// A group of asyncio tasks: either all tasks of one coroutine function, or all
+// tasks that were created at one line of the program.
 struct TaskGroup {
-    // Qualified name of the coroutine function. For a place, the function that
-    // has created the tasks, and `line` is the line of the place.
+    // Qualified name of the coroutine function. For a line of the program, the
+    // function that has created the tasks, and `line` is that line.
     const char *coroutine;
     const char *file;
     uint64_t line;
@@ -301,58 +301,58 @@ struct TaskGroup {
     // Growth of the group of tasks, in tasks per minute, over the newest minute
     // or less.
     double growth_per_min;
-    // Smallest number of seconds for which the oldest task has existed.
+    // Time in seconds for which the oldest task has existed at least.
     double oldest_s;
     // Id of the coroutine function; null if the function is not traced.
     uint64_t id;
-    // The line of the innermost await in which most of the tasks wait.
-    const char *waits_in; // Qualified name of the function that has this line.
+    // Line of the innermost await in which most tasks of the group wait.
+    const char *waits_in; // Qualified name of the function with this line.
     const char *wait_file;
     uint64_t wait_line;
-    uint64_t wait_count; // Number of the group's tasks that wait at this line.
-    // Seconds between the first and the newest growth of the group of tasks,
-    // since it last shrank.
+    uint64_t wait_count; // Number of tasks of the group that wait at this line.
+    // Seconds between the first and the newest growth of the group since it
+    // last shrank.
     double growing_s;
     // Name of the oldest task. If the program has given names to all tasks of
-    // the group, name of any of the tasks.
+    // the group, the name of any of them.
     const char *task;
-    // The await chain of the task whose name is in `task`, from its coroutine
-    // to the innermost await. The list of the await chain is empty if the chain
-    // was not read.
+    // The await chain of the task with the name `task`, from its coroutine to
+    // the innermost await. The list is empty if the chain was not read.
     const struct StackPlace *chain;
     size_t chain_count;
     // bool: true if the oldest task may be much older than `oldest_s`, because
-    // the tasks were not read before the time at which this task was found.
+    // tasks were not read before this task was found.
     uint64_t oldest_is_least;
-    // Up to 50 of the oldest tasks, the oldest first. The list is empty if
-    // nobody has asked for the single tasks of this group.
+    // Up to 50 of the oldest tasks, the oldest first. The list is empty if no
+    // viewer has asked for the single tasks of this group.
     const struct TaskRow *tasks;
     size_t task_count;
-    // CPU time of the group's tasks as a share of a core; null for a place.
+    // CPU time of all tasks of the group as a share of a core; null if the
+    // group is for a line of the program.
     double cpu_share;
     double steps_per_s; // Steps of the group's tasks per second.
 };
 
-// Returns a number that stands for the group's coroutine function in all
+// Returns a number for the group's coroutine function that is the same in all
 // processes. The number is neither 0 nor UINT64_MAX.
 uint64_t TaskGroup_key(const struct TaskGroup *group);
 
-// The suspended calls of a coroutine function, by the kind of their await.
+// Numbers of suspended calls of one coroutine function, for each kind of await.
 struct AwaitRow {
     uint64_t id;      // Id of the function; null if the function is not traced.
     const char *name; // Qualified name of the function.
     const char *file;
     uint64_t line;
-    // Mean number of suspended calls for each kind of await. A call counts as
-    // suspended if its task is suspended in it or in a coroutine that it
-    // awaits.
+    // Mean number of suspended calls for each kind of await. A call is
+    // suspended if its task is suspended in the call itself or in a coroutine
+    // that the call awaits.
     double of[AWAIT_KINDS];
 };
 
 // The exceptions of one type in one function.
 struct ExceptionRow {
-    // Name of the exceptions' type. A row of the type "(others)" is the sum of
-    // all rows that are not listed, and has no function.
+    // Name of the exceptions' type. The row of the type "(others)" is the sum
+    // of all rows that are not listed, and it has no function.
     const char *type;
     // Name of the function in which the exceptions occurred; null if the
     // function is not traced.
@@ -362,12 +362,12 @@ struct ExceptionRow {
     // the row began in this function.
     uint64_t line;
     uint64_t id;     // Id of the function.
-    uint64_t raised; // Number of exceptions that began in the function.
-    // Number of exceptions that came into the function from a function that it
+    uint64_t raised; // Number of exceptions that began in this function.
+    // Number of exceptions that came into this function from a function that it
     // had called.
     uint64_t passed;
-    // Standard deviation of the number `raised`, divided by `raised`. `error`
-    // is null if `raised` is counted, or if the deviation is not known.
+    // Relative standard deviation of `raised`. Null if `raised` is counted, or
+    // if the deviation is not known.
     double error;
     double raised_per_s;
     double passed_per_s;
@@ -376,24 +376,25 @@ struct ExceptionRow {
     double first_s;
 };
 
-// The births and deaths of the objects of one type, in objects per second. In a
-// row with a function, of the objects that this function creates.
+// Births and deaths of objects of one type, in objects per second. If the row
+// has a function, only objects that this function has created.
 struct ObjectRow {
     const char *type;
-    // Name of the function, which is "(not traced)" if it is not traced. Null
-    // if the row is the sum of all functions.
+    // Name of the function, or "(not traced)" if it is not traced. Null if the
+    // row is the sum of all functions.
     const char *function;
     const char *file;
     uint64_t line;
     uint64_t id; // Id of the function.
     double born_per_s;
-    // Deaths, and births without the deaths. They are not known for single
-    // functions.
+    // Deaths per second, and births minus deaths per second. Both are unknown
+    // for single functions.
     double died_per_s;
     double net_per_s;
     double born_error; // Standard deviation of born_per_s.
     double net_error;  // Standard deviation of net_per_s.
-    // bool: true if the type only grows. Null in a row with a function.
+    // bool: true if the number of objects of the type only grows. Null in a row
+    // with a function.
     uint64_t grows;
     // Numbers of births and deaths that were counted.
     uint64_t born;
@@ -410,12 +411,13 @@ struct LineRow {
     // sampler_window_s seconds. The function's share is divided among its lines
     // by their samples.
     double share;
-    uint64_t samples; // Samples of running threads since tracing began.
-    // Number of times that the line was counted; null if hits of lines are not
+    // Number of samples that found the line running since tracing began.
+    uint64_t samples;
+    // Number of counted runs of the line; null if hits of lines are not
     // counted. If hits_exact is false, the line may have run more often.
     uint64_t hits;
     uint64_t hits_exact;
-    // Counted if hits_exact is true, otherwise estimated from hits in slices
+    // Counted if hits_exact is true. Otherwise estimated from hits in slices
     // and from the function's share.
     double hits_per_s;
 };
@@ -440,15 +442,15 @@ struct Snapshot {
     uint64_t events;
     uint64_t lost;
     uint64_t memory_bytes;
-    // Ocular's overhead, as a part of the CPU time that the process used in the
-    // last ten seconds.
+    // Ocular's overhead in the last ten seconds, as a part of the CPU time of
+    // the process.
     double overhead_measured;
     double overhead_budget;
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    // The allowed overhead, which is the budget, or more if the process uses
-    // less than a fifth of a core.
+    // The allowed overhead. It is the budget, or more if the process uses less
+    // than a fifth of a core.
     double overhead_allowed;
     double overhead_mean;  // Average of overhead_measured since tracing began.
     double overhead_cores; // overhead_measured as a part of one core's time.
@@ -463,30 +465,30 @@ struct Snapshot {
     uint64_t sampler_samples;
     // Number of samples whose stack could not be read to its end.
     uint64_t sampler_unknown;
-    // Time that threads spent in functions that are not traced, as a part of
-    // one core's wall time.
+    // Time of threads in functions that are not traced, as a part of one core's
+    // wall time.
     double sampler_elsewhere;
-    // Number of samples whose stack had too many frames.
+    // Number of samples whose stack had more frames than can be read.
     uint64_t sampler_truncated;
     // Reason why no samples are taken, or null if samples are taken.
     const char *sampler_trouble;
-    // Number of newest seconds over which shares are computed.
+    // Length in seconds of the newest time over which shares are computed.
     double sampler_window_s;
     // Number of samples of running threads in the last sampler_window_s
     // seconds.
     double sampler_window_samples;
-    // Number of the signal by which samples are taken. If the number of the
-    // signal is null, no thread has a timer, and all threads are observed 20
-    // times a second instead.
+    // Number of the signal by which samples are taken. If it is null, threads
+    // have no timers, and all threads are observed 20 times a second instead.
     uint64_t sampler_signal;
     // Number of samples that were lost because a ring of samples was full.
     uint64_t sampler_lost;
     // Number of samples that found a thread in a hook of Ocular.
     uint64_t sampler_in_hooks;
-    uint64_t sampler_untimed; // Number of threads that could get no timer.
+    // Number of threads for which no timer could be made.
+    uint64_t sampler_untimed;
     uint64_t functions_total;
     // states_armed, states_partial and states_dark are the numbers of functions
-    // in each state.
+    // in these three states.
     uint64_t states_armed;
     uint64_t states_partial;
     uint64_t states_dark;
@@ -500,7 +502,8 @@ struct Snapshot {
     size_t transition_pair_count;
     const struct RetiredRow *retired;
     size_t retired_count;
-    uint64_t threads_dropped; // Number of ended threads that are not listed.
+    // Number of ended threads without a row in the list.
+    uint64_t threads_dropped;
     // Pauses of the garbage collector as a part of one core's wall time, over
     // about the last ten seconds.
     double gc_share;
@@ -510,22 +513,22 @@ struct Snapshot {
     // Code that matches one of the `exclude` rules is not traced.
     const struct FilterRule *filter_exclude;
     size_t filter_exclude_count;
-    // If there are `include_only` rules, only code that matches one of them is
-    // traced.
+    // If there are `include_only` rules, only code is traced that matches one
+    // of them.
     const struct FilterRule *filter_include_only;
     size_t filter_include_only_count;
-    // gil_held is the time for which any thread had the GIL. gil_waited is the
-    // time for which threads waited for the GIL, added up over all threads.
+    // gil_held is the time in which any thread had the GIL. gil_waited is the
+    // time in which threads waited for the GIL, summed over all threads.
     // gil_held and gil_waited are parts of one core's wall time over the last
     // sampler_window_s seconds.
     double gil_held;
     double gil_waited;
-    // Longest time since tracing began, in seconds, for which one thread had
-    // the GIL without a break while another thread waited for it. gil_longest_s
-    // is null if no such time was seen.
+    // Longest time in seconds since tracing began in which one thread had the
+    // GIL without a break while another thread waited for it. Null if no such
+    // time was seen.
     double gil_longest_s;
-    // Stack of the thread at the end of the longest hold of the GIL, the
-    // innermost function first.
+    // Stack of that thread at the end of the longest time, the innermost
+    // function first.
     const struct StackPlace *gil_longest;
     size_t gil_longest_count;
     // gil_held_s and gil_waited_s are in seconds since tracing began.
@@ -542,64 +545,65 @@ struct Snapshot {
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.
     double stall_limit_s;
-    // Number of all asyncio tasks. tasks_total is null if not all tasks have
-    // been read.
+    // Number of all asyncio tasks. It is null if not all tasks were read.
     uint64_t tasks_total;
     // The groups of asyncio tasks, the largest group first.
     const struct TaskGroup *tasks_groups;
     size_t tasks_group_count;
-    // The coroutine functions of asyncio's tasks, with the kinds of their
-    // awaits. The list is empty if no task has been read.
+    // Coroutine functions of asyncio's tasks, with the kinds of their awaits.
+    // The list is empty if no task has been read.
     const struct AwaitRow *tasks_awaits;
     size_t tasks_await_count;
-    // The same tasks, grouped by the places at which they were created, the
-    // largest group first. Tasks whose place is not known are missing.
+    // The same tasks, grouped by the lines at which they were created, the
+    // largest group first. Tasks are missing if the line of their creation is
+    // not known.
     const struct TaskGroup *tasks_places;
     size_t tasks_place_count;
-    // A list with one row for each kind of exceptions. The kind whose first
-    // exception is the newest comes first.
+    // A list with one row for each type of exceptions in one function. The row
+    // with the newest first exception comes first.
     const struct ExceptionRow *exceptions;
     size_t exception_count;
     uint64_t exception_totals_raised;
     uint64_t exception_totals_passed;
     // Number of exceptions for control flow that began: StopIteration,
-    // StopAsyncIteration, GeneratorExit and CancelledError. The other numbers
-    // of exceptions do not contain exceptions for control flow.
+    // StopAsyncIteration, GeneratorExit and CancelledError. All other numbers
+    // of exceptions leave them out.
     uint64_t exception_totals_control;
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;
-    // Why there are no numbers of objects, or not all of them.
+    // Reason why numbers of objects are missing.
     const char *objects_trouble;
     // Part of the time in which objects were counted.
     double objects_part;
     // Types that only grow come first. After each type come the functions that
-    // create most of its objects. The list is empty if nobody has asked for
+    // create most of its objects. The list is empty if no viewer has asked for
     // objects.
     const struct ObjectRow *objects_types;
     size_t objects_type_count;
-    // Time for which threads were ready to run and had no CPU, added up over
-    // the threads: a part of one core's wall time over the last
-    // sampler_window_s seconds.
+    // Time in which threads were ready to run and had no CPU, summed over all
+    // threads: a part of one core's wall time over the last sampler_window_s
+    // seconds.
     double cpu_waited;
-    // Names of the events that the user has chosen, with commas between them.
+    // Names of the events that the user has chosen, separated by commas.
     const char *chosen;
     // The hottest lines, the line with the largest share first. The list is
-    // empty if nobody has asked for lines.
+    // empty if no viewer has asked for lines.
     const struct LineRow *lines;
     size_t line_count;
-    // Seconds since tracing began at which the program wrote those numbers of a
-    // recording that are in no event and in no sample. If the program was
-    // killed, this is some seconds before its end. Null for a running process
-    // and for a part of a run.
+    // Only in a recording: seconds from the start of tracing to the time of the
+    // newest snapshot, from which those numbers come that are in no event and
+    // in no sample. If the program was killed, this time is some seconds before
+    // the program's end. Null for a running process and for a part of a run.
     double totals_s;
     // A traced process has its functions in `shared` and not in `functions`.
     // The rows in `shared` belong to several snapshots (row_set.h). The
     // schema's tables do not list `shared`.
     const struct RowSet *shared;
-    // The number of owners of the snapshot beyond the first. Snapshot_free
-    // decrements `held`, and frees the snapshot only if `held` is 0.
+    // Number of owners of the snapshot minus 1. Snapshot_free decrements
+    // `held`, and frees the snapshot if `held` is already 0.
     unsigned held;
-    struct Arena arena; // Owns the memory of all pointers in the snapshot.
+    // Memory of everything to which pointers in the snapshot point.
+    struct Arena arena;
 };
 
 // --- The schema (record.h). Append new rows at the end of a table in
@@ -613,24 +617,24 @@ extern const struct Record EXCEPTION_RECORD;
 extern const struct Record OBJECT_RECORD;
 extern const struct Record LINE_RECORD;
 
-// Returns "armed", "partial" or "dark", or NULL for any other number.
+// Returns "armed", "partial" or "dark" for a FunctionState, or NULL for any
+// other number.
 const char *State_name(uint64_t state);
 
-// Returns a new snapshot, in which every number and text is null and every list
-// is empty. The caller frees the snapshot. Returns NULL if there is no memory.
+// Returns a new snapshot, in which all numbers and texts are null and all lists
+// are empty. The caller frees the snapshot. Returns NULL if there is no memory.
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // `snapshot` may be NULL.
 // Adds an owner to the snapshot. Each owner of a snapshot calls Snapshot_free.
-// All owners of a snapshot run on the same thread.
+// All owners must be on the same thread.
 struct Snapshot *Snapshot_hold(struct Snapshot *snapshot);
-// Makes the snapshot as empty as a new snapshot, but keeps the snapshot's
-// memory for reuse.
+// Makes the snapshot as empty as a new one, but keeps its memory for reuse.
 void Snapshot_renew(struct Snapshot *snapshot);
 
 // Returns zeroed memory that lives as long as the snapshot, or NULL if there is
 // no memory.
 void *Snapshot_alloc(struct Snapshot *snapshot, size_t size);
-// Returns a copy of `text` that lives as long as the snapshot. Returns NULL if
+// Returns a copy of `text`, which is freed with the snapshot. Returns NULL if
 // `text` is NULL or there is no memory.
 const char *Snapshot_text(struct Snapshot *snapshot, const char *text);
 // Returns the number of bytes of memory that the snapshot occupies.

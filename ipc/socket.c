@@ -50,9 +50,9 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address,
         return -errno;
     if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
         return -errno;
-    // The traced program may change its umask, so chmod() sets the mode. Before
-    // the chmod() no other user can open the path, because only this process's
-    // user may enter the directory.
+    // chmod() sets the mode, because the traced program may change its umask at
+    // any time. Before the chmod() no other user can open the path, because
+    // only this process's user may enter the directory.
     if (chmod(temporary, 0600) == 0 && listen(fd, BACKLOG) == 0 &&
         rename(temporary, path) == 0)
         return 0;
@@ -68,9 +68,8 @@ int Socket_listen(const char *path)
 
     if (fd < 0)
         return fd;
-    // The socket PID.sock is first bound as PID.soc~. The names PID.sock and
-    // PID.soc~ have the same length, so the path fits. address.c does not list
-    // PID.soc~.
+    // The socket PID.sock is first bound as PID.soc~. Both names have the same
+    // length, so the path fits. address.c does not list PID.soc~.
     address.sun_path[length - 1] = '~';
     error = bind_and_listen(fd, &address, path);
     if (error) {
@@ -159,7 +158,7 @@ long Socket_receive(int fd, void *data, size_t size)
 
 // --- Descriptors
 
-// Memory for a control message with one descriptor. If a message has more
+// Memory for a control message with one descriptor. If a message contains more
 // descriptors, the kernel closes the others.
 union Passed {
     // Makes the compiler align `bytes` as a struct cmsghdr.
@@ -189,7 +188,7 @@ long Socket_send_file(int fd, const void *data, size_t size, int passed)
 }
 
 // Returns the descriptor that came with a message, or 0. A control message may
-// have two descriptors, because its alignment leaves room for a second one.
+// contain two descriptors, because the alignment leaves room for a second one.
 static int take_passed(struct msghdr *message)
 {
     struct cmsghdr *head = CMSG_FIRSTHDR(message);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Makes and uses Unix stream sockets. Every socket is non-blocking and
 // close-on-exec. No function of socket.h raises SIGPIPE. Any thread may call
-// these functions, which keep no state.
+// these functions, because they keep no state.
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
-// Bytes of a socket's path with its NUL, as in sun_path.
+// Size of sun_path, which holds a socket's path with its NUL.
 #define ADDRESS_MAX 108
 
 // The process at the other end of a connection, as the kernel reports it.
@@ -17,10 +17,10 @@ struct Peer {
     uid_t uid;
 };
 
-// Makes a listening socket at `path` with mode 0600, whatever the umask is. The
-// socket replaces any file at `path` atomically. The caller has checked that
-// this file may be replaced. No client can connect before the socket listens.
-// Returns a descriptor or -errno.
+// Makes a listening socket at `path`. Its mode is 0600, whatever the umask is.
+// Atomically replaces a file at `path`, if there is one. The caller must have
+// checked that the file may be replaced. No client can connect before the
+// socket is listening. Returns a descriptor or -errno.
 int Socket_listen(const char *path);
 // Accepts the next client of a listening socket. Returns a descriptor, -EAGAIN
 // if no client waits, or another -errno.
@@ -37,9 +37,9 @@ int Socket_pair(int ends[2]);
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
 // Socket_send_file and Socket_receive_file transfer bytes together with a
-// descriptor (SCM_RIGHTS). The receiver gets a copy of the descriptor with the
-// first of the bytes. The receiver owns *passed, which is closed on exec and 3
-// or more. If no descriptor came with the bytes, *passed is 0. If several
-// descriptors came, all of them are closed, and *passed is 0, too.
+// descriptor (SCM_RIGHTS). The copy of the descriptor arrives with the first of
+// the bytes. The receiver owns *passed, which is 3 or more and is closed on
+// exec. If no descriptor arrived, *passed is 0. If several descriptors arrived,
+// all of them are closed and *passed is 0.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);

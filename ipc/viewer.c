@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Implements the queues of bytes for a viewer. If a frame is partly sent, its
-// rest is sent first. Answers are sent before snapshots that are not begun.
-// clients.c and dispatch.c call these functions on the server's thread.
+// Implements the queues of bytes for a viewer. If a frame was sent only partly,
+// its rest is sent first. Answers are sent before all snapshots whose sending
+// has not begun. clients.c and dispatch.c call these functions on the server's
+// thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"
@@ -13,10 +14,10 @@
 #include <string.h>
 
 #define READ_SIZE 4096u
-// If more than CONTROL_MAX bytes of answers wait, no further answer is queued
-// for the viewer. A single answer may be larger.
+// If more than CONTROL_MAX bytes of answers wait, the viewer gets no further
+// answers. A single answer may be larger than CONTROL_MAX.
 #define CONTROL_MAX ((size_t)256 << 10)
-// Milliseconds that a viewer has to read its last ERROR before it is
+// Milliseconds for which a viewer may read its last ERROR before it is
 // disconnected.
 #define LAST_WORDS_MS 1000
 
@@ -77,9 +78,9 @@ void Viewer_abandon(struct Viewer *viewer)
 
 void Viewer_close(struct Viewer *viewer)
 {
-    // viewer->fd is set to -1 before the descriptor is closed. If the order
-    // were reversed, a forked child might close the descriptor's number after
-    // another file has got this number.
+    // viewer->fd is set to -1 before the descriptor is closed. In the opposite
+    // order, a forked child could close the number after another file has got
+    // it.
     int fd = atomic_exchange(&viewer->fd, -1);
 
     Opened_close(&viewer->opened, fd);
@@ -98,14 +99,14 @@ int Viewer_receive(struct Viewer *viewer)
     long got;
 
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        // The program has closed the descriptor of the connection.
+        // The program has closed the connection's descriptor.
         return -EPIPE;
     if (in->size >= WIRE_MAX_REQUEST)
-        return 1; // Viewer_next() makes room in the buffer, or fails.
+        return 1; // Viewer_next() either makes room in the buffer or fails.
     room = Bytes_extend(in, READ_SIZE);
     if (!room)
-        return -EPIPE; // Without memory the viewer is disconnected.
-    // If an older viewer sends descriptors with the bytes, the kernel closes
+        return -EPIPE; // If memory is out, the viewer is disconnected.
+    // An older viewer may send descriptors with the bytes. The kernel closes
     // them.
     got = Socket_receive(viewer->fd, room, READ_SIZE);
     in->size -= READ_SIZE - (size_t)(got > 0 ? got : 0);
@@ -133,8 +134,8 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 
     if (control->size - viewer->control_sent > CONTROL_MAX)
         return -ENOBUFS;
-    // Bytes that are sent are removed from the queue, because the queue of a
-    // slow viewer may never become empty.
+    // Sent bytes are removed from the queue, because the queue of a slow viewer
+    // may never become empty.
     if (viewer->control_sent > CONTROL_MAX) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
@@ -218,10 +219,10 @@ bool Viewer_has_output(const struct Viewer *viewer)
            viewer->ending;
 }
 
-// Sends some of the viewer's bytes that follow the first `sent` bytes. If a
-// descriptor waits to be sent with a certain byte, sends either the bytes
-// before that byte, or the byte together with the descriptor. Returns the same
-// as Socket_send.
+// Sends some bytes of the queue. The first `sent` bytes of the queue were sent
+// before. A descriptor may have to be sent with a certain byte. Then sends
+// either the bytes before that byte, or that byte and the descriptor. Returns
+// the same as Socket_send.
 static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
                       size_t sent)
 {
@@ -244,12 +245,12 @@ static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
     return pushed;
 }
 
-// Sends the viewer's bytes that follow the first *sent bytes. Returns 1 if all
-// bytes are sent, 0 if the socket has no room now, or -EPIPE.
+// Sends the bytes of the queue from byte *sent on. Returns 1 if all bytes were
+// sent, 0 if the socket has no room now, or -EPIPE.
 static int push(struct Viewer *viewer, const struct Bytes *bytes, size_t *sent)
 {
     if (!Opened_holds(&viewer->opened, viewer->fd))
-        // The program has closed the descriptor of the connection.
+        // The program has closed the connection's descriptor.
         return -EPIPE;
     while (*sent < bytes->size) {
         long pushed = send_some(viewer, bytes, *sent);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Lists the reasons for which a thread does not run, and those for which a
-// coroutine is suspended. The engine and the viewer share these lists.
+// Lists the reasons why a thread does not run, and the reasons why a coroutine
+// is suspended. The engine and the viewer share these lists.
 #pragma once
 
 enum WaitKind {
-    // The thread waits for a socket, or for any of several descriptors.
+    // The thread waits for a socket, or for one of several descriptors.
     WAITS_SOCKET,
     WAITS_FILE, // The thread waits for a file or a pipe.
     WAITS_LOCK, // The thread waits for a futex that is not part of the GIL.
@@ -18,7 +18,7 @@ enum WaitKind {
     WAIT_KINDS
 };
 
-// The kind of a waiting time whose reason is not known.
+// The kind of a wait whose reason is not known.
 #define WAIT_UNKNOWN WAIT_KINDS
 
 // The kind of an await in which a coroutine is suspended.
@@ -27,16 +27,16 @@ enum AwaitKind {
     AWAITS_QUEUE,
     AWAITS_LOCK, // A lock, a semaphore, a condition, an event or a barrier.
     AWAITS_SOCKET,
-    AWAITS_THREAD, // A job that runs in another thread.
+    AWAITS_THREAD, // A job in another thread.
     AWAITS_TASK,   // Another task, or several tasks.
-    AWAITS_FUTURE, // A future, and it is not known who sets its result.
-    // The awaited thing has happened, and the event loop runs other code.
+    AWAITS_FUTURE, // A future. It is not known who sets its result.
+    // The await is over, but the event loop still runs other code.
     AWAITS_LOOP,
     AWAITS_OTHER,
     AWAIT_KINDS
 };
 
-// A coroutine whose function does not say what it awaits.
+// A coroutine function that does not show what it awaits.
 #define AWAIT_UNKNOWN AWAIT_KINDS
 
 // Returns the name of a kind of wait on the wire and in JSON, or NULL for

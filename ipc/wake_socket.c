@@ -27,8 +27,8 @@ int WakeSocket_open(struct WakeSocket *socket)
     error = Socket_pair(ends);
     if (error)
         return error;
-    // The sockets are noted before the numbers of their descriptors are stored,
-    // because a thread that reads a number also compares the socket.
+    // The sockets must be noted before their descriptors are stored, because a
+    // thread that reads a descriptor also compares the socket.
     Opened_note(&socket->write_file, ends[0]);
     Opened_note(&socket->read_file, ends[1]);
     atomic_store(&socket->write_end, ends[0]);
@@ -43,14 +43,13 @@ bool WakeSocket_wake(const struct WakeSocket *socket)
 
     if (Opened_holds(&socket->write_file, write_end))
         sent = Socket_send(write_end, "", 1);
-    // -EAGAIN means that the socket's buffer is full of earlier wake-ups.
+    // -EAGAIN means that earlier wake-ups have filled the socket's buffer.
     return sent > 0 || sent == -EAGAIN;
 }
 
 void WakeSocket_clear(struct WakeSocket *socket)
 {
-    // If more than 256 wake-ups are in the socket's buffer, the socket stays
-    // readable.
+    // If the buffer contains more than 256 wake-ups, the socket stays readable.
     char bytes[256];
 
     if (Opened_holds(&socket->read_file, atomic_load(&socket->read_end)))

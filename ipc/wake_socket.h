@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // struct WakeSocket wakes the server's thread, which polls it. From
 // WakeSocket_wake() to WakeSocket_clear(), the wake-up socket is readable. A
-// wake-up socket is a pair of sockets, because each socket has its own inode,
-// while all eventfds share one. So the server notices if the program closes the
-// pair and opens other files with the same numbers (opened.h). Any thread may
-// call WakeSocket_wake(). Only one thread at a time may call the other
-// functions.
+// wake-up socket is a pair of sockets and not an eventfd. Each socket has its
+// own inode, but all eventfds share one. The server therefore notices if the
+// program has closed the pair and opened other files with the same numbers
+// (opened.h). Any thread may call WakeSocket_wake(). Only one thread at a time
+// may call the other functions.
 #pragma once
 
 #include "ipc/base/opened.h"
@@ -17,15 +17,14 @@ struct WakeSocket {
     // Descriptor that the server polls; -1 if no pair is open.
     atomic_int read_end;
     struct Opened write_file, read_file;
-    // Descriptors of a lost pair that must be closed later; -1 if there are
-    // none.
+    // Descriptors of a closed pair that Ocular must close later; -1 if there
+    // are none.
     int left[2];
 };
 
-// Initialises the struct without a pair.
+// Initialises the struct, without opening a pair.
 void WakeSocket_init(struct WakeSocket *socket);
-// Opens a pair of sockets. Returns 0 or -errno. After an error no pair of
-// sockets is open.
+// Opens a pair of sockets. Returns 0 or -errno. After an error no pair is open.
 int WakeSocket_open(struct WakeSocket *socket);
 // Wakes the server's thread. Returns false if the program has closed the
 // socket.
@@ -33,6 +32,6 @@ bool WakeSocket_wake(const struct WakeSocket *socket);
 void WakeSocket_clear(struct WakeSocket *socket);
 // If the program has closed one socket of the pair, forgets the pair and
 // returns true. The other socket stays open until the next WakeSocket_open,
-// because the program may be about to close it, too.
+// because the program may be about to close it as well.
 bool WakeSocket_forget_lost(struct WakeSocket *socket);
 void WakeSocket_close(struct WakeSocket *socket);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Implements wire.h (docs/protocol.md). A struct is encoded member by member,
-// as its table (record.h) says. Every record begins with its length. So an
-// older reader skips new members at the end, and a newer reader reads null for
-// missing members. Code that sends, receives or records messages calls these
-// functions on any thread. The functions keep no state.
+// in the order of its table (record.h). Every record begins with its length. An
+// older reader can therefore skip new members at the end, and a newer reader
+// reads null for missing members. Code that sends, receives or records messages
+// calls these functions on any thread. The functions keep no state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 
@@ -19,14 +19,14 @@
 // A null bool or state is the byte NULL_U8.
 #define NULL_U8 UINT8_MAX
 
-// A decoded frame may use at most GROWTH_MAX bytes of memory for each byte on
-// the wire. In memory a record is only a few times larger than on the wire,
-// unless the sender has left out fields.
+// A decoded frame may use at most GROWTH_MAX times the bytes that it has on the
+// wire. A record in memory is only a few times larger than on the wire, unless
+// the sender has left out fields.
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
-// A set of these bits tells which members a type of message has. On the wire,
-// the members have this order.
+// A type of message has a set of these bits, which tell its members. The
+// members have this order on the wire.
 enum {
     HAS_VERSION = 1,
     HAS_NUMBER = 2,
@@ -68,7 +68,8 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_TASK_GROUP:
         return HAS_NUMBER;
     case MESSAGE_END:
-    case MESSAGE_EXPORT_PATH: // The process ignores what it had.
+    // The process ignores the content of this message.
+    case MESSAGE_EXPORT_PATH:
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
     case MESSAGE_NOW:
@@ -119,7 +120,7 @@ static void put_list(struct Bytes *out, const struct Field *field,
     size_t limit = out->size + WIRE_MAX_FRAME;
 
     if (count > WIRE_MAX_FRAME)
-        // A list of so many elements exceeds the limit of a frame.
+        // A list with so many elements would be larger than a frame may be.
         count = WIRE_MAX_FRAME;
     Bytes_put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count && !out->error && out->size <= limit; i++)
@@ -158,7 +159,7 @@ static void put_record(struct Bytes *out, const struct Record *record,
 {
     size_t start = out->size;
 
-    Bytes_put_u32(out, 0); // The length is set after the fields.
+    Bytes_put_u32(out, 0); // The length is written after the fields.
     for (size_t i = 0; i < record->field_count; i++)
         put_field(out, &record->fields[i], value);
     set_u32(out, start, out->size - start - 4);
@@ -210,7 +211,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
     if (error)
-        out->size = start; // Removes the frame that was begun.
+        out->size = start; // Removes the frame, which was only begun.
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
     return error;
@@ -219,7 +220,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
 // --- Decoding
 
 struct Decoder {
-    struct Arena *arena; // Holds the memory of the decoded records.
+    struct Arena *arena; // Arena with the memory of the decoded records.
     size_t budget;       // Number of bytes that the decoder may still allocate.
     int error;
 };
@@ -253,7 +254,8 @@ static void get_list(struct Decoder *decoder, const struct Field *field,
 
     if (!count || cursor->error)
         return;
-    // On the wire, each element of a list has at least a length of four bytes.
+    // Each element of a list takes at least four bytes on the wire, which are
+    // its length.
     if (count > Cursor_left(cursor) / 4) {
         decoder->error = -EPROTO;
         return;
@@ -308,8 +310,8 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
     }
 }
 
-// The recursion of get_record() is as deep as the nesting of the schema's
-// tables, and does not depend on the received bytes.
+// The recursion of get_record() is as deep as the schema's tables are nested.
+// It does not depend on the received bytes.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {
@@ -325,7 +327,7 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
         if (!Cursor_left(&body))
-            break; // An older sender does not know the other fields.
+            break; // An older sender does not know the remaining fields.
         get_field(decoder, &record->fields[i], &body, value);
         if (body.error && !decoder->error)
             decoder->error = body.error;
@@ -364,7 +366,7 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
 }
 
 // Decodes the members of a message. If an older sender has left out a member at
-// the end, the member stays zero.
+// the end, this member stays zero.
 static int get_payload(struct Message *message, struct Cursor *cursor)
 {
     unsigned members = members_of(message->type);

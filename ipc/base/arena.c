@@ -12,7 +12,8 @@
 #define CHUNK_MAX ((size_t)1 << 20)
 // Smallest size in bytes of a chunk that is allocated by mmap().
 #define PAGES_MIN ((size_t)64 << 10)
-// Arena_clear keeps the memory that was used and 1/SPARE_PART of it for growth.
+// Arena_clear keeps as much memory as was used, and in addition 1/SPARE_PART of
+// it for growth.
 #define SPARE_PART 4
 // If less than 1/LEAST_USED of a chunk was used, Arena_clear replaces the chunk
 // by a smaller chunk.
@@ -73,8 +74,8 @@ static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
 }
 
 // Adds a chunk that is twice as large as the newest chunk, but at most
-// CHUNK_MAX. So a large snapshot takes few chunks, and a small one takes little
-// memory.
+// CHUNK_MAX. A large snapshot therefore needs few chunks, and a small one needs
+// little memory.
 static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
 {
     size_t room = arena->newest ? arena->newest->size * 2 : CHUNK_MIN;
@@ -97,7 +98,7 @@ void Arena_clear(struct Arena *arena)
         return;
     }
     Arena_release(arena);
-    if (used) // If push_chunk fails, the arena is empty but usable.
+    if (used) // If push_chunk fails, the arena is left empty but usable.
         push_chunk(arena, used + used / SPARE_PART);
 }
 
@@ -131,7 +132,8 @@ const char *Arena_copy(struct Arena *arena, const char *text, size_t size)
         return NULL;
     copy = take(arena, size + 1, 1);
     if (copy)
-        // The memory of a chunk is zeroed, so the copied text ends with a NUL.
+        // The copied text ends with a NUL, because the memory of a chunk is
+        // zeroed.
         memcpy(copy, text, size);
     return copy;
 }

@@ -8,13 +8,13 @@
 
 struct ArenaChunk;
 
-struct Arena { // A zeroed struct Arena is empty.
+struct Arena { // An empty arena has only zero bytes.
     struct ArenaChunk *newest;
 };
 
 void Arena_release(struct Arena *arena); // Frees all memory of the arena.
-// Empties the arena, but keeps enough memory for the same contents, because a
-// page fault costs more than writing a page.
+// Empties the arena, but keeps enough memory for the same contents, because new
+// memory costs page faults.
 void Arena_clear(struct Arena *arena);
 // Returns zeroed memory, or NULL if there is no memory.
 void *Arena_alloc(struct Arena *arena, size_t size);
@@ -24,5 +24,5 @@ const char *Arena_text(struct Arena *arena, const char *text);
 // Returns a copy of `size` bytes, which need not end with a NUL. Adds a NUL to
 // the copy.
 const char *Arena_copy(struct Arena *arena, const char *text, size_t size);
-// Returns the number of bytes of memory that the arena occupies.
+// Returns the number of bytes that the arena occupies.
 size_t Arena_bytes(const struct Arena *arena);

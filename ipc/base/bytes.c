@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Implements struct Bytes and struct Cursor. Only bytes.c depends on the byte
-// order of numbers. Only bytes.c checks bounds, so wire.c can read hostile
-// bytes without checks. Any thread may call these functions, which share no
-// state.
+// order of numbers. Only bytes.c checks bounds. wire.c can therefore read bytes
+// of an attacker without checks. Any thread may call these functions, because
+// they share no state.
 #include "ipc/base/bytes.h"
 #include "ipc/base/heap.h"
 
@@ -71,7 +71,8 @@ void Bytes_put(struct Bytes *bytes, const void *data, size_t size)
 }
 
 // put_number and take_number are inlined, so that their parameter `size` is a
-// constant. A snapshot of 10 000 functions has 400 000 numbers.
+// constant. Inlining pays, because a snapshot of 10 000 functions has 400 000
+// numbers.
 __attribute__((always_inline)) static inline void
 put_number(struct Bytes *bytes, uint64_t value, size_t size)
 {

@@ -11,7 +11,7 @@ struct Bytes {
     uint8_t *data;
     size_t size;
     size_t capacity;
-    // An error of the buffer: 0, or -ENOMEM, which stays until Bytes_clear.
+    // An error of the buffer: 0 or -ENOMEM. An error stays until Bytes_clear.
     int error;
 };
 
@@ -28,8 +28,8 @@ void Bytes_put_u16(struct Bytes *bytes, uint16_t value);
 void Bytes_put_u32(struct Bytes *bytes, uint32_t value);
 void Bytes_put_u64(struct Bytes *bytes, uint64_t value);
 void Bytes_put_f64(struct Bytes *bytes, double value);
-// Writes the length of the text as a u32, and then its bytes. A NULL text has
-// the length UINT32_MAX.
+// Writes the length of a text as a u32, and then its bytes. If the text is
+// NULL, the length is UINT32_MAX.
 void Bytes_put_text(struct Bytes *bytes, const char *text);
 
 struct Cursor {

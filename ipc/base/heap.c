@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A slab is a mapping of 64 KiB that contains blocks of one size. Each block
 // that is too large for a slab has its own mapping. Slabs and mappings begin
-// and end at multiples of 64 KiB, so that a block's address gives its slab. As
-// all mappings have this alignment, the kernel merges neighbouring ones, of
-// which a process may have only 65 530. Pages of a slab that were never touched
-// take no memory. Under a sanitizer the heap is malloc, which the sanitizer
-// watches.
+// and end at multiples of 64 KiB, so that a block's address gives its slab.
+// Because of this alignment the kernel merges neighbouring mappings. This
+// matters because a process may have only 65 530 mappings. Pages of a slab that
+// were never touched take no memory. If a sanitizer is in use, the heap calls
+// malloc, because the sanitizer watches malloc.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -40,31 +40,33 @@
 #define KEPT_MOST (2 * SLAB)
 
 struct Slab {
-    // If the slab has a free block, its neighbours in the list of such slabs
-    // with blocks of the same size. If the slab is spare, its neighbours in the
-    // list of spare slabs.
+    // Neighbours in the list of slabs that have free blocks of the same size,
+    // if this slab has a free block. Neighbours in the list of spare slabs, if
+    // this slab is spare (empty).
     struct Slab *next, *previous;
-    // A list of the slab's freed blocks, linked by their first words.
+    // List of the freed blocks. The first word of each block points to the next
+    // one.
     void *freed;
-    // Bytes of each block of a slab, or of a mapping's only block.
+    // Bytes of each block of the slab. A mapping has only one block.
     size_t block;
-    uint32_t used;  // Number of the slab's blocks in use.
-    uint32_t fresh; // Offset of the slab's first block that was never used.
+    uint32_t used;  // Number of blocks in use.
+    uint32_t fresh; // Offset of the first block that was never used.
     _Alignas(ALIGNED) char blocks[];
 };
 
-// `heap` is global, because a process has one heap of Ocular, as it has one
-// malloc.
+// `heap` is a global variable, because a process needs only one heap of Ocular,
+// just as it has only one malloc.
 static struct {
-    // Protects all members of `heap`. A thread takes the heap's mutex after all
-    // its other locks.
+    // Protects all members of `heap`. The heap's mutex is the innermost lock. A
+    // thread takes it after all its other locks.
     pthread_mutex_t mutex;
     struct Slab *roomy[SIZES];
     struct Slab *spares;
     // Freed mappings that are kept, the oldest first.
     struct Slab *kept[HEAP_KEPT];
     size_t spare_count, kept_count;
-    size_t used, mapped; // Bytes of blocks in use, and bytes of all mappings.
+    // Bytes of all blocks in use, and bytes of all mappings.
+    size_t used, mapped;
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t number_of(size_t size)
@@ -110,8 +112,8 @@ static void *map_anywhere(size_t bytes)
 }
 
 // Maps zeroed memory at a multiple of SLAB. Returns NULL if there is no memory.
-// The kernel usually puts a new mapping right below the last mapping, so the
-// new mapping is aligned if the last one is.
+// The kernel usually puts a new mapping right below the last one. The new
+// mapping is aligned if the last one is.
 static struct Slab *map(size_t bytes)
 {
     char *all = map_anywhere(bytes), *slab;
@@ -161,7 +163,7 @@ static void add_spare(struct Slab *slab)
     heap.spare_count++;
 }
 
-// Takes an empty slab from the spare ones, for blocks of size class `number`.
+// Takes one of the spare (empty) slabs for blocks of the size class `number`.
 // Returns NULL if there is no spare slab.
 static struct Slab *open_slab(size_t number)
 {
@@ -179,8 +181,8 @@ static struct Slab *open_slab(size_t number)
     return slab;
 }
 
-// Returns a block of size class `number`, or NULL if no slab has a free block
-// of this class.
+// Returns a block of the size class `number`, or NULL if no slab has a free
+// block of this class.
 static void *take_block(size_t number)
 {
     struct Slab *slab = heap.roomy[number];
@@ -202,8 +204,8 @@ static void *take_block(size_t number)
     return block;
 }
 
-// Frees a block of a slab. Returns the slab if the caller must unmap the slab,
-// or NULL.
+// Frees a block of a slab. Returns the slab if the caller must unmap it,
+// otherwise NULL.
 static struct Slab *give_back(struct Slab *slab, void *block)
 {
     struct Slab **roomy = &heap.roomy[number_of(slab->block)];
@@ -251,10 +253,11 @@ static struct Slab *take_mapping(size_t size)
 }
 
 // Frees a block that has its own mapping. Returns a mapping that the caller
-// must unmap, or NULL. A large mapping must be unmapped. A small mapping is
-// kept, and if too many are kept, the oldest must be unmapped. Mappings are
-// kept because a full timeline allocates and frees a chunk for each 4092
-// events, and each new thread allocates a record and a stack.
+// must unmap, or NULL. A large mapping is returned at once. A small mapping is
+// kept. If too many mappings are kept, the oldest one is returned. Mappings are
+// kept because they are often needed again: a full timeline allocates and frees
+// a chunk for each 4092 events, and each new thread allocates a record and a
+// stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
     heap.used -= slab->block;
@@ -271,8 +274,8 @@ static struct Slab *give_back_mapping(struct Slab *slab)
 
 // --- These functions take the mutex ----------------------------------------
 
-// Allocates a block in a slab. Releases the heap's mutex during system calls,
-// because a traced thread may wait for the mutex.
+// Allocates a block in a slab. Does not hold the heap's mutex during system
+// calls, because a traced thread may wait for it.
 static void *small(size_t size)
 {
     struct Slab *slab;
@@ -343,8 +346,7 @@ void *Heap_zeroed(size_t count, size_t size)
     return __builtin_mul_overflow(count, size, &all) ? NULL : alloc(all, true);
 }
 
-// Returns true if a block of `room` bytes has the size of a new block for
-// `size` bytes.
+// Returns true if a new block for `size` bytes would also have `room` bytes.
 static bool fits(size_t size, size_t room)
 {
     if (size > LARGEST && room > LARGEST)
@@ -395,9 +397,8 @@ void Heap_free(void *memory)
     slab = slab->block <= LARGEST ? give_back(slab, memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
-    // munmap() fails if it splits a mapping in two while the process already
-    // has the maximum number of mappings. If munmap() fails, the memory is
-    // leaked.
+    // munmap() fails if it would split a mapping in two and the process already
+    // has the maximum number of mappings. In this case the memory is leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

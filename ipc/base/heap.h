@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Ocular has its own heap, which is separate from malloc's heap. A block that
-// Ocular keeps for weeks must not lie in the traced program's heap. If a small
-// block of Ocular lay between a program's large blocks, malloc would map and
-// unmap the large blocks again and again, and the program would pay for the
-// page faults. The functions of heap.h do the same as malloc's functions. Any
-// thread may call the functions of heap.h.
+// Ocular has a heap of its own, apart from malloc's heap. A block that Ocular
+// keeps for weeks must not lie in the traced program's heap. If a small block
+// of Ocular lay between large blocks of the program, malloc would map and unmap
+// the large blocks again and again. The program would pay for this by page
+// faults. Each of these functions does the same as malloc's function of similar
+// name. Any thread may call the functions of heap.h.
 #pragma once
 
 #include <stddef.h>
 
 // Heap_alloc, Heap_zeroed, Heap_resize and Heap_text return NULL if there is no
 // memory. A block is aligned to 64 bytes if its size is a multiple of 64 and it
-// was never resized. All other blocks are aligned to 16 bytes.
+// was never resized. Any other block is aligned to 16 bytes.
 void *Heap_alloc(size_t size);
 // Returns zeroed memory.
 void *Heap_zeroed(size_t count, size_t size);
@@ -23,7 +23,7 @@ void Heap_free(void *memory);      // Frees a block. `memory` may be NULL.
 // Maximum number of freed mappings of up to 128 KiB that are kept for later
 // blocks.
 #define HEAP_KEPT 32
-// For tests: the bytes of the heap that are in use, and the bytes of address
+// For tests: the numbers of bytes of the heap that are in use, and of address
 // space that it has mapped.
 size_t Heap_used(void);
 size_t Heap_mapped(void);

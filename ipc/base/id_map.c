@@ -12,7 +12,7 @@ void IdMap_release(struct IdMap *map)
     *map = (struct IdMap){0};
 }
 
-// Returns the key's entry, or the free entry for a new key.
+// Returns the entry of the key, or the free entry in which a new key belongs.
 static struct IdEntry *place_of(const struct IdMap *map, uint64_t key)
 {
     size_t mask = map->capacity - 1;

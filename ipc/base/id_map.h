@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A map from numbers to numbers, for example from a worker's ids of functions
-// to the ids of the merged rows. A map is used on one thread at a time.
+// A map from numbers to numbers. For example, it maps a worker's ids of
+// functions to the ids of merged rows. Only one thread at a time may use a map.
 #pragma once
 
 #include <stddef.h>

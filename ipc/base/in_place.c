@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// Folder with the paths by which link() can link an unnamed file.
+// link() reaches an unnamed file by its path in this folder.
 #define SELF "/proc/thread-self/fd"
 #define ATTEMPTS 100
 
@@ -29,8 +29,8 @@ static int link_unnamed(int directory, int fd, const char *name)
                                                                       : 0;
 }
 
-// Gives an unnamed file a name that another file has. link() never replaces a
-// file, so the unnamed file first gets another name and is then renamed.
+// Gives an unnamed file the name of another file. The unnamed file first gets a
+// temporary name and is then renamed, because link() never replaces a file.
 static int replace(int directory, int fd, const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -74,8 +74,8 @@ int InPlace_put(int directory, const char *temporary, int fd, const char *name,
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
         return -errno;
     // If linkat() fails with EPERM, ENOSYS or EOPNOTSUPP, the file system has
-    // no hard links. A file that another program makes under this name before
-    // renameat() is overwritten.
+    // no hard links. If another program makes a file of this name before
+    // renameat() runs, its file is overwritten.
     if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
     return renameat(directory, temporary, directory, name) ? -errno : 0;

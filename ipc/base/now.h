@@ -8,9 +8,8 @@
 #include <time.h>
 
 // Returns the time of a clock in ns, or 0 if the clock does not exist. Returns
-// 1 for an existing clock that reads 0. A new thread's CPU clock can read 0 if
-// a hypervisor has taken the CPU away (1 of 12 000 threads on a virtual
-// machine).
+// 1 if the clock exists and reads 0. A new thread's CPU clock can read 0 if a
+// hypervisor has taken the CPU away (1 of 12 000 threads on a virtual machine).
 static inline uint64_t Now_ns(clockid_t clock)
 {
     struct timespec now;
@@ -22,7 +21,7 @@ static inline uint64_t Now_ns(clockid_t clock)
     return ns ? ns : 1;
 }
 
-// Returns a time in ns in the form that the calls of the kernel and glibc take.
+// Converts a time in ns to the struct that the kernel and glibc use.
 static inline struct timespec Now_timespec(uint64_t ns)
 {
     return (struct timespec){(time_t)(ns / 1000000000u),
@@ -41,10 +40,10 @@ static inline double Now_s(clockid_t clock)
 }
 
 // Returns the kernel's CPU clock of the thread with this id
-// (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). Unlike this
-// function, pthread_getcpuclockid() needs a pthread_t, which becomes invalid
-// when the thread ends. After the end of the thread, a read of the returned
-// clock only fails.
+// (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). Unlike
+// Now_clock_of(), pthread_getcpuclockid() needs a pthread_t, which becomes
+// invalid when the thread ends. If the thread has ended, only reading the
+// returned clock fails.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

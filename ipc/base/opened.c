@@ -17,7 +17,7 @@ void Opened_note(struct Opened *opened, int fd)
     struct stat status;
 
     if (fstat(fd, &status) < 0)
-        // No file has the device number 0 and the inode 0.
+        // No file has both the device number 0 and the inode 0.
         status.st_dev = status.st_ino = 0;
     opened->device = status.st_dev;
     opened->inode = status.st_ino;
@@ -37,17 +37,17 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// Copies `fd` to OPENED_ABOVE or a higher number. While move_above() runs, the
-// program may close `fd` and get the same number for its own file. The
-// program's file is then neither kept nor closed.
+// Copies `fd` to OPENED_ABOVE or a higher number. Meanwhile the program may
+// close `fd` and get the same number for a file of its own. Such a file is
+// neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;
     bool limited = copy < 0 && (errno == EMFILE || errno == EINVAL);
 
     if (limited && fd > 2)
-        // The program's limit of descriptors is lower than OPENED_ABOVE, or it
-        // is reached.
+        // The program's limit of descriptors is below OPENED_ABOVE, or it is
+        // used up.
         return fd;
     if (limited)
         copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // struct Opened identifies the file for which Ocular opened a descriptor in the
 // traced process. The traced program may close Ocular's descriptors, as daemons
-// often do, and may then get the same numbers for its own files. So Ocular
-// checks its descriptors, and never reads, writes or closes the program's
-// files. Ocular's descriptors are never 0, 1 or 2, because a program may print
-// after it has closed these three. Any thread may call these functions.
+// often do. It may then get the same numbers for its own files. Ocular
+// therefore checks its descriptors, so that it never reads, writes or closes
+// the program's files. Ocular's descriptors are never 0, 1 or 2, because a
+// program may print after it has closed these three. Any thread may call these
+// functions.
 #pragma once
 
 #include <stdatomic.h>
@@ -22,13 +23,13 @@ struct Opened {
 void Opened_note(struct Opened *opened, int fd);
 // Returns true if the descriptor `fd` still stands for the noted file. Each
 // socket and pipe has its own inode. All eventfds, inotifies, epolls and
-// timerfds share one inode, and count as the same file.
+// timerfds share one inode, so that one of them cannot be told from another.
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes the descriptor if it still stands for the noted file.
 void Opened_close(const struct Opened *opened, int fd);
 // Smallest number that Ocular uses for its descriptors. The kernel gives a
-// program the lowest free number, so a program that has closed a descriptor of
-// Ocular seldom gets the same number.
+// program the lowest free number, so the program seldom gets the number of a
+// descriptor that it has closed.
 #define OPENED_ABOVE 128
 // Moves a new descriptor of Ocular to a safe number. Must be called for each
 // descriptor of Ocular right after its creation. Returns `fd` itself if it is

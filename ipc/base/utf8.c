@@ -66,8 +66,8 @@ bool Utf8_is_harmful(uint32_t code)
         {0x1D173, 0x1D17A}, // musical formatting
         {0xE0000, 0xE0FFF}, // tags, selectors
     };
-    // The ranges of harmful characters are sorted, so most characters need only
-    // two comparisons.
+    // Most characters need only two comparisons, because the ranges of harmful
+    // characters are sorted.
     for (size_t i = 0;
          i < sizeof ranges / sizeof ranges[0] && code >= ranges[i].first; i++)
         if (code <= ranges[i].last)

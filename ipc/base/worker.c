@@ -34,8 +34,8 @@ static bool is_filtered(void)
 
 // Each thread has its own capabilities. Without drop_capabilities(), Ocular's
 // thread would keep capabilities that the program gives up later. Ocular's
-// threads need no capability: they read only their own process, and their files
-// belong to the process's user or were opened by a viewer.
+// threads do not need capabilities: they read only their own process, and their
+// files belong to the process's user or were opened by a viewer.
 static void drop_capabilities(void)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -70,8 +70,8 @@ static void *begin(void *argument)
 
     prctl(PR_SET_NAME, worker->name);
     drop_capabilities();
-    // The two stores to before_ns and tid pair with the loads in
-    // Worker_cpu_ns(), which must count each thread's time exactly once.
+    // before_ns and tid are stored in this order for Worker_cpu_ns(), which
+    // must count each thread's time exactly once.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     atomic_fetch_add(&count, 1);
@@ -80,8 +80,8 @@ static void *begin(void *argument)
         sem_post(&worker->prepared);
     }
     worker->run(worker->context);
-    // A worker's thread stores its own CPU time, because another thread may
-    // have its id when it is joined.
+    // A worker's thread stores its own id and CPU time at its end, because
+    // another thread may have the same id by the time of the join.
     worker->ended = gettid();
     atomic_store_explicit(&worker->ended_ns,
                           before + Now_ns(CLOCK_THREAD_CPUTIME_ID),

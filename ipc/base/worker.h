@@ -16,11 +16,11 @@
 
 struct Worker {
     pthread_t thread;
-    // True if the worker's thread was started and not joined. Only the thread
-    // that starts the worker uses `started`.
+    // True from the start of the worker's thread until it is joined. Only the
+    // thread that starts the worker reads or writes `started`.
     bool started;
-    // A function that the new thread calls before Worker_start returns, for
-    // work that needs memory; or NULL. The caller sets `prepare` before
+    // Function for work that needs memory, or NULL. The new thread calls it
+    // before Worker_start returns. The caller sets `prepare` before
     // Worker_start.
     void (*prepare)(void);
     sem_t prepared;
@@ -28,7 +28,7 @@ struct Worker {
     void (*run)(void *context);
     void *context;
     atomic_int tid; // Id of the worker's running thread; 0 if no thread runs.
-    // ns of CPU time that the worker's ended threads have used.
+    // ns of CPU time that all ended threads of the worker have used.
     _Atomic uint64_t ended_ns;
     // Value of ended_ns when the worker's present thread began.
     _Atomic uint64_t before_ns;
