@@ -80,6 +80,6 @@ int Attaching_end(struct Attaching *attaching, const char *package, char *why,
         free(attaching->pids);
         attaching->pids = NULL;
     }
-    // The process has ended, or another program has already detached from it.
+    // The process has ended, or another program has already ended Ocular in it.
     return error == -ESRCH || error == -ENOENT ? 0 : error;
 }

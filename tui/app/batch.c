@@ -16,10 +16,11 @@
 
 #define WIDTH 150
 #define HEIGHT 40
-#define ANSWER_MS 2000 // ms that --keys waits for the answers of the process
+// ms for which --keys waits for the answers of the process.
+#define ANSWER_MS 2000
 #define WAIT_MS 1000
-// Seconds that the key <Frame> waits for a snapshot, in addition to twice the
-// time between snapshots.
+// The key <Frame> of --keys waits for a snapshot for this number of seconds,
+// plus twice the time between snapshots.
 #define FRAME_S 2
 #define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 
@@ -81,9 +82,10 @@ static void take_answers(struct Ui *ui)
     }
 }
 
-// Presses the keys of --keys after the first snapshot. A key, or the answer to
-// its request, can change the meaning of the next key. Therefore a frame is
-// drawn after each key, and the next key waits for the answers.
+// Presses the keys of --keys after the first snapshot. A frame is drawn after
+// each key, and the next key waits for the answers to requests. Both are needed
+// because a key, or the answer to its request, can change the meaning of the
+// next key.
 static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;
@@ -122,16 +124,15 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     return error;
 }
 
-// Returns true if tracing began when this viewer connected, so that there are
-// no numbers to print yet.
+// Returns true if tracing began when this viewer connected. There are no
+// numbers to print yet.
 static bool is_empty(const struct Ui *ui)
 {
     return *ui->feed->notice && !ui->feed->ended &&
            ui->model.snapshot->uptime_s < ARMED_S;
 }
 
-// If no snapshot has come within the timeout, returns true with a message in
-// `why`.
+// If no snapshot has come in time, returns true with a message in `why`.
 static bool is_late(const struct Ui *ui, const struct Options *options,
                     double since, char *why, size_t why_size)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MOST 16 // largest depth in the tree of processes that is indented
+#define DEPTH_MOST 16 // deeper processes in the tree are not indented further
 
 // --- The list of processes
 
@@ -34,8 +34,8 @@ static bool is_below(const struct ChooserRow *row, pid_t parent,
 }
 
 // Appends the children of `parent` to `rows`. Each child is followed by its own
-// children. Each row is appended only once, because /proc can change while the
-// viewer reads it and can then show a cycle of parents.
+// children. Each row is appended only once, because /proc can change while it
+// is read, and a cycle of parents can then appear.
 static long add_children(struct ChooserRow *rows, long used, pid_t parent,
                          struct ChooserRow *all, long count)
 {
@@ -88,9 +88,9 @@ static void find_workers(struct ChooserRow *rows, long count)
         }
 }
 
-// Sets `cores` of each row from the CPU times in this list and in the list that
-// was read before. If a worker has ended, the CPU time of its master may be
-// smaller than before, and `cores` of the master is not known.
+// Sets `cores` of each row from its CPU time now and its CPU time in the
+// previous list. If a worker has ended, the CPU time of its master may be
+// smaller than before. `cores` of the master is then not known.
 static void find_cores(struct ChooserRow *rows, long count,
                        const struct Chooser *before)
 {
@@ -159,7 +159,7 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
     return row - rows;
 }
 
-// Moves masters that do not serve viewers, but have workers that serve viewers,
+// Finds masters that do not serve viewers but have workers that do. Moves them
 // to the end of the first `serving` rows, because such a master can be shown
 // together with its workers. Returns the number of these masters.
 static long take_masters(struct ChooserRow *all, long serving, long others)
@@ -182,7 +182,7 @@ static long take_masters(struct ChooserRow *all, long serving, long others)
     return taken;
 }
 
-// Fills the list with the processes that serve viewers, and then the other
+// Fills the list with the processes that serve viewers, and appends all other
 // processes. Returns 0 or -ENOMEM.
 static int fill(struct Chooser *chooser, const struct Served *served,
                 long count)
@@ -236,8 +236,9 @@ long Chooser_refresh(struct Chooser *chooser)
     const struct ChooserRow *selected = Chooser_selected(chooser);
     bool other = selected && selected->other;
     struct Served *list;
-    // Reads the processes that do not serve viewers first. If they were read
-    // last, a process that begins to serve viewers meanwhile would be missed.
+    // Reads the other processes before those that serve viewers. In the
+    // opposite order, a process that begins to serve viewers in between would
+    // be in neither list.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);

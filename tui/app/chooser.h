@@ -17,7 +17,7 @@
 
 struct ChooserRow {
     struct Served served;
-    char user[24]; // name of the user to whom the process belongs
+    char user[24]; // name of the user who owns the process
     pid_t parent;
     int depth;        // number of the process's ancestors that are in the list
     const char *role; // "master", "worker", or NULL if the process is neither
@@ -25,12 +25,13 @@ struct ChooserRow {
     // CPU time in s at the time read_s. The CPU time of a master includes that
     // of its workers.
     double cpu_s, read_s;
-    double cores; // CPU time per second between two readings; NaN: not known
+    // CPU time per second between two readings of the list; NaN: not known.
+    double cores;
     // True if the process does not serve viewers. The fields after `other` are
     // only used if `other` is true.
     bool other;
     double age_s;
-    // `takes` and `why` are the fields of struct Other.
+    // Copies of the fields of struct Other.
     char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];
 };
@@ -45,10 +46,10 @@ struct Chooser {
     const char *package; // folder of a package for attaching, or NULL
     struct Others others;
     struct List list;
-    // The process about which the user is asked whether to attach; 0 if there
-    // is no question.
+    // The process for which the viewer asks the user whether to attach to it; 0
+    // if there is no question.
     pid_t asked;
-    bool may_kill; // result of Attach_may_kill for the process `asked`
+    bool may_kill; // true if attaching to `asked` may kill it (Attach_may_kill)
     // True if the chosen master is shown without its workers.
     bool alone;
     // The reason why the chosen process cannot be watched, or "".
@@ -61,7 +62,7 @@ struct Chooser {
 };
 
 enum ChooserAnswer {
-    CHOOSER_NONE, // the user has not chosen yet
+    CHOOSER_NONE, // no choice yet
     // Watch the selected process. If row->other is set, the viewer attaches
     // first.
     CHOOSER_CHOSEN,
@@ -69,7 +70,7 @@ enum ChooserAnswer {
     CHOOSER_QUIT
 };
 
-// Returns the struct ListRows for the list, without the columns.
+// Describes the list's rows, but not the columns.
 struct ListRows Chooser_rows(const struct Chooser *chooser);
 // Reads the list of processes again. The selected process stays selected.
 // Returns the number of processes that serve viewers, or -errno.

@@ -23,8 +23,7 @@ static const char *next_word(const char *at)
     return at + strspn(at, " ");
 }
 
-// Returns the command without the folder of its first word, because the folder
-// is of little interest.
+// Returns the command without the folder of its first word.
 static const char *short_command(const char *command)
 {
     const char *name = command;
@@ -34,8 +33,8 @@ static const char *short_command(const char *command)
     return name;
 }
 
-// Returns the script, module or code that the Python interpreter runs, with its
-// arguments; "" if there is none.
+// Returns the arguments from the script, module or code on that the Python
+// interpreter runs; "" if there is none.
 static const char *script_of(const char *command)
 {
     const char *at = next_word(command);

@@ -17,10 +17,10 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-// The table has at most ROWS rows, or more if more than ROWS functions have
-// changed.
+// The table has ROWS rows at most. If more than ROWS functions have changed, it
+// has a row for each of these functions.
 #define ROWS 20
-// At most this number of changed numbers of the whole run is listed.
+// Largest number of listed changes of the numbers of the whole run.
 #define NUMBERS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)
@@ -113,7 +113,8 @@ static void write_slower(struct Bytes *out, const struct Comparison *comparison,
     }
 }
 
-// Lists the functions whose waits have grown, and the kind that has grown most.
+// Lists the functions whose waits have grown, each with the kind of wait that
+// has grown most.
 static void write_waits(struct Bytes *out, const struct Comparison *comparison)
 {
     char line[400], clean[300];

@@ -7,6 +7,7 @@
 #include "tui/app/options.h"
 
 // Returns 0, or -errno with a sentence in `why` that names the error. Sets
-// *slower to true if a function became slower by more than options->fail_above.
+// *slower to true if a function has become slower by more than
+// options->fail_above.
 int Diff_run(const struct Options *options, bool *slower, char *why,
              size_t why_size);

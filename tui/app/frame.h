@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Draws one frame on the viewer's canvas: the front view and the bottom line.
-// live.c and batch.c call Frame_draw on the viewer's thread.
+// Draws one frame on the viewer's canvas. A frame consists of the front view
+// and the bottom line. live.c and batch.c call Frame_draw on the viewer's
+// thread.
 #pragma once
 
 #include "tui/views/ui.h"
 
-// If a question waits to be asked, opens it, so that the same frame shows it.
-// While the user still answers an earlier question, the new question waits. So
-// the user's keys always answer the question that is visible.
+// If a question for the user is pending, opens it, so that this frame shows it.
+// The new question waits while the user answers an earlier one. The keys that
+// the user types therefore always answer the visible question.
 void Frame_draw(struct Ui *ui);

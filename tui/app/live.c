@@ -5,7 +5,7 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 
-// While the process sends nothing, a frame is drawn every TICK_MS, because the
+// A frame is drawn every TICK_MS even if the process sends nothing, because a
 // frame shows how long nothing has come.
 #define TICK_MS 1000
 
@@ -24,15 +24,15 @@ static void draw(struct Ui *ui, struct Terminal *terminal)
         ;
 }
 
-// Handles the keys that wait, and draws. Draws a frame after each key, because
-// a key can change the meaning of the next key.
+// Handles all typed keys, and draws. Draws a frame after each key, because a
+// key can change the meaning of the next key.
 static void press_keys(struct Ui *ui, struct Terminal *terminal)
 {
     bool any = false;
     uint32_t key;
     while (!ui->quit && (key = Terminal_key(terminal)) != 0) {
         Keyboard_press(ui, key);
-        if (*ui->existing) // a question waits, and can be opened now
+        if (*ui->existing) // a question is pending, and can be opened now
             draw(ui, terminal);
         else
             Frame_draw(ui);
@@ -42,15 +42,14 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
         draw(ui, terminal);
 }
 
-// To decode a large snapshot takes the viewer milliseconds, and to update the
-// model takes milliseconds more. Between decoding and updating, the viewer
-// handles keys, so a key waits for only one of these two steps.
+// Decoding a large snapshot takes some milliseconds, and so does updating the
+// model. The viewer handles keys between these two steps, so that a key waits
+// for only one of them.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
-    bool drawn = false; // the viewer handles no key before the first frame is
-                        // drawn
+    bool drawn = false; // keys are not handled before the first frame is drawn
     while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
@@ -69,10 +68,10 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         shown += taken > 0;
         if (error || (frames && shown > frames))
             break;
-        // A large snapshot arrives in many pieces, and only the last of them
-        // leads to a frame. press_keys() has already drawn the effect of keys.
-        // As long as there is no snapshot, each turn of the loop shows the
-        // progress of reading the file.
+        // A large snapshot arrives in many pieces. Only after the last piece is
+        // a frame drawn. press_keys() has already drawn the effect of keys.
+        // Before the first snapshot, each turn of the loop shows how much of
+        // the file is read.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
             ui->changed || !ui->model.snapshot)
             draw(ui, terminal);

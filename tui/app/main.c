@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The main function of ocular-top reads the command line, finds the process,
-// and watches the process on the terminal or in batch mode. Only this file of
-// the viewer prints errors and exits the process.
+// and shows it on the terminal or in batch mode. No other file of the viewer
+// prints errors or exits the process.
 #include "ipc/version.h"
 #include "tui/app/attaching.h"
 #include "tui/app/batch.h"
@@ -78,8 +78,8 @@ static bool begins_with(const char *path, const char *magic)
     return does;
 }
 
-// Returns true if a process with workers is shown together with them. A
-// recording is of one process.
+// Returns true if a process with workers is to be shown together with them. A
+// recording contains only one process.
 static bool may_merge(const struct Options *options)
 {
     return !options->alone && !options->attach && !options->record;
@@ -103,9 +103,9 @@ static int open_feed(struct Feed *feed, const struct Options *options,
     return Feed_replay(feed, file, live, why, WHY);
 }
 
-// Watches one process, or plays one recording, until the end. `terminal` is
-// NULL in batch mode. Returns 0, or -errno with the reason in `why`. Sets
-// *leave if the user wants to return to the list of processes.
+// Shows one process, or plays one recording, until the end. `terminal` is NULL
+// in batch mode. Returns 0, or -errno with the reason in `why`. Sets *leave if
+// the user wants to return to the list of processes.
 static int watch(const struct Options *options, const struct Served *served,
                  struct Terminal *terminal, bool *leave, char why[WHY])
 {
@@ -170,8 +170,8 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
                        struct Served *now, char *why)
 {
     struct Served chosen = row->served;
-    // In the chooser, the user has already answered the question about a
-    // seccomp filter.
+    // The question about a seccomp filter was already answered in the list of
+    // processes.
     struct AttachRequest request = {chosen.pid, round->options->package, true};
     int error = 0;
     if (row->other)
@@ -181,8 +181,9 @@ static int take_chosen(struct Round *round, const struct ChooserRow *row,
     return error;
 }
 
-// Shows the list of processes and the chosen process in turn, until the user
-// quits. Begins with process `served`, or with the list if `served` is NULL.
+// Shows the list of processes and the chosen process by turns, until the user
+// quits. Begins with the process `served`, or with the list if `served` is
+// NULL.
 static int go_round(struct Round *round, const struct Served *served, char *why)
 {
     const struct Options *options = round->options;
@@ -215,7 +216,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
             error = watch(&shown, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
-        // The process has ended in the meantime, or refuses this viewer.
+        // Meanwhile the process has ended, or it refuses this viewer.
         if (error && picked) {
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;
@@ -240,8 +241,8 @@ static int list(void)
     return fflush(stdout) ? EXIT_RUNTIME : EXIT_FINE;
 }
 
-// Finds the process of --pid. If the process does not serve viewers and the
-// user agrees, attaches to the process.
+// Finds the process of --pid. If Ocular does not run in the process and the
+// user agrees, attaches to it.
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
@@ -256,7 +257,7 @@ static int find_one(const struct Options *options, struct Served *served,
     return error;
 }
 
-// Finds the process to watch first, or sets *several if the user has to choose
+// Finds the process to show first, or sets *several if the user has to choose
 // one. Returns 0, -errno with the reason in `why`, or -ESRCH with `why` empty
 // if no process serves viewers.
 static int find(const struct Options *options, struct Served *served,
@@ -337,8 +338,8 @@ static int diff(const struct Options *options)
 static void read_environment(struct Options *options)
 {
     const char *no_color = getenv("NO_COLOR");
-    // Takes only the character set from the locale, because a decimal comma
-    // would make JSON invalid.
+    // Takes only the character set from the locale, because JSON with a decimal
+    // comma would be invalid.
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         options->ascii = true;

@@ -87,7 +87,7 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     return -EINVAL;
 }
 
-// Sets the error message to `words`, followed by `given`, which can be "".
+// Sets the error message to `words` and `given`, which can be "".
 static int object(const struct Complaint *complaint, const char *words,
                   const char *given)
 {
@@ -205,8 +205,8 @@ static int take_keys(struct Options *options, const char *text,
     return 0;
 }
 
-// An option of the command line. The value of the option, or a flag, is stored
-// in a member of struct Options, unless the function `take` handles the option.
+// An option on the command line. The value of the option is stored in a member
+// of struct Options, unless the function `take` handles the option.
 struct Choice {
     const char *name;
     char letter; // short form of the option, or 0
@@ -247,7 +247,7 @@ static const struct Choice choices[] = {
     {"help", 'h', false, AT(help), NULL},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
-// getopt_long() returns this number for the first choice's long form
+// number that getopt_long() returns for the long form of choices[0]
 #define LONG_FORM 256
 
 static int take(struct Options *options, const struct Choice *choice,
@@ -263,7 +263,7 @@ static int take(struct Options *options, const struct Choice *choice,
     return 0;
 }
 
-// Writes all choices in the format of getopt_long().
+// Converts all choices to the format of getopt_long().
 static void list_choices(struct option *longs, char *letters)
 {
     for (size_t i = 0; i < CHOICES; i++) {
@@ -277,7 +277,7 @@ static void list_choices(struct option *longs, char *letters)
     }
 }
 
-// Returns the choice that getopt_long() has found.
+// Returns the choice for the number that getopt_long() has returned.
 static const struct Choice *find(int option)
 {
     const struct Choice *choice = choices;
@@ -297,7 +297,7 @@ static int no_option(const struct Complaint *complaint, const char *word)
     return object(complaint, "there is no option", is_letter ? letter : word);
 }
 
-// Takes the recordings that the user names without an option.
+// Takes the files of recordings that are given without an option.
 static int take_files(struct Options *options, int count, char **files,
                       const struct Complaint *complaint)
 {

@@ -11,8 +11,8 @@
 struct Options {
     pid_t pid; // the process of --pid; 0 if it is not given
     double delay_s;
-    // Seconds that batch mode waits for the first snapshot. For later
-    // snapshots, delay_s is added.
+    // Seconds for which batch mode waits for the first snapshot. For each later
+    // snapshot, delay_s is added.
     double timeout_s;
     enum ColumnId sort;
     const char *filter; // text of --filter, or NULL

@@ -55,7 +55,8 @@ int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii)
             read_ns = Now_ns(CLOCK_MONOTONIC);
         }
     }
-    // Draws the message now, because attaching takes a moment.
+    // Draws the message before the viewer attaches, because attaching takes a
+    // moment.
     if (answer && *chooser->message)
         draw(chooser, terminal, &canvas);
     Canvas_release(&canvas);

@@ -5,5 +5,6 @@
 #include "tui/app/chooser.h"
 #include "tui/screen/terminal.h"
 
-// Lets the user choose from the list. Returns an enum ChooserAnswer, or -errno.
+// Lets the user choose a process from the list. Returns an enum ChooserAnswer,
+// or -errno.
 int Pick_run(struct Chooser *chooser, struct Terminal *terminal, bool ascii);

@@ -134,8 +134,8 @@ static int write_file(const char *path, const void *data, size_t size,
                       bool overwrite)
 {
     struct stat status;
-    // With O_NONBLOCK, open() of a pipe without a reader fails at once and does
-    // not wait for a reader.
+    // O_NONBLOCK makes open() of a pipe without a reader fail at once instead
+    // of waiting for a reader.
     int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK;
     int fd = open(path, flags | (overwrite ? 0 : O_EXCL), 0666);
     if (fd < 0)
@@ -218,8 +218,8 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     Prompt_open(&ui->prompt, kind, text);
 }
 
-// Search and filter act on each typed character. If no row matches, selects the
-// row again that was selected before the search.
+// Searching and filtering begin with the first typed character. If no row
+// matches, the row is selected again that was selected before the search.
 static void follow_typing(struct Ui *ui)
 {
     struct Model *model = &ui->model;

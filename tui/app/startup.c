@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-// The start of Python, the imports and the calibration of a program that will
-// serve viewers take at most YOUNG_S seconds.
+// A program that will serve viewers starts Python, imports its modules and
+// calibrates its clock in less than YOUNG_S seconds.
 #define YOUNG_S 10
 #define PAUSE_NS 50000000L
 

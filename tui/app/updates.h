@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Receives messages from the process, or from a recording. Passes snapshots to
 // the model and stacks to the flame view, and shows answers on the bottom line.
-// live.c and batch.c call the functions of updates.h on the viewer's thread.
+// live.c and batch.c call these functions on the viewer's thread.
 #pragma once
 
 #include "tui/views/ui.h"

@@ -21,18 +21,18 @@
 #include <time.h>
 #include <unistd.h>
 
-// Number of ns after which the request to run the script also goes to the other
-// threads.
+// If the script has not started after this number of ns, the request to run it
+// also goes to the other threads.
 #define OTHERS_NS 500000000u
 #define PATIENCE_NS 5000000000u
-// The imports of the script take at most this time on a busy machine.
+// Even on a busy machine, the imports of the script take no longer than this.
 #define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
-// Another ocular-top needs at most this time to finish detaching.
+// Another ocular-top finishes detaching within this time.
 #define DEBUGGER_NS 1000000000u
-// A new program needs at most this time to map its libraries.
+// A new program has mapped its libraries after this time.
 #define EXEC_NS 500000000u
-// A thread that has seen the request's flag opens the script within this time.
+// A thread that has taken the request opens the script within this time.
 #define SETTLE_NS 50000000
 
 // --- Checks from outside the process
@@ -53,12 +53,14 @@ static long seccomp_of(pid_t pid)
     return number_of(status, "\nSeccomp:");
 }
 
-// A stopped process cannot run a script. If another process traces the process
-// (ptrace), it is controlled by another debugger.
+// Attaching needs a process that is not stopped, because a stopped process
+// cannot run a script. It also needs a process that no other debugger controls
+// by ptrace.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char status[PROCESS_STATUS];
-    Process_status(pid, status); // The next check reports an error.
+    // An error of this call is reported by the next check.
+    Process_status(pid, status);
     const char *state = Process_row(status, "\nState:\t");
     long tracer = number_of(status, "\nTracerPid:");
     if (tracer) {
@@ -110,7 +112,7 @@ bool Attach_may_kill(pid_t pid)
 }
 
 // Checks that the interpreter is ready, and that no seccomp filter would kill
-// the process for a system call of Ocular.
+// the process because of one of Ocular's system calls.
 static int check_inside(const struct AttachRequest *request,
                         const struct Interpreter *interpreter, char *why,
                         size_t why_size)
@@ -160,7 +162,7 @@ static void explain_silence(pid_t pid, char *why, size_t why_size)
              (int)pid, (unsigned)(PATIENCE_NS / 1000000000u), where);
 }
 
-// Blocks SIGINT, SIGTERM and SIGHUP until the request has been withdrawn.
+// Blocks SIGINT, SIGTERM and SIGHUP, until the request is done or withdrawn.
 static int hold_signals(sigset_t *before)
 {
     sigset_t ours;
@@ -179,10 +181,10 @@ static bool is_interrupted(void)
             sigismember(&waiting, SIGHUP));
 }
 
-// Waits until the script has ended in the process. Returns 0, or -errno with
-// the reason in `why`. After an error the process cannot start the script
-// later. Sets *all to true if the request went to all threads, and not only to
-// the main thread.
+// Waits until the script has run in the process. Returns 0, or -errno with the
+// reason in `why`. After an error the process does not run the script later.
+// Sets *all to true if the request went to all threads, and not only to the
+// main thread.
 static int await(const struct Interpreter *interpreter,
                  const struct Script *script, bool *all, char *why,
                  size_t why_size)
@@ -232,8 +234,8 @@ static int await(const struct Interpreter *interpreter,
     return *why ? -EIO : 0;
 }
 
-// Puts the process's number before the script's message, because the message
-// begins in the middle of a sentence.
+// Puts the number of the process before the script's message, which begins in
+// the middle of a sentence.
 static void complete(pid_t pid, int error, char *why, size_t why_size)
 {
     if (error != -EIO)
@@ -243,8 +245,8 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
-// Every process in a container has a seccomp filter. So the message names the
-// filter only if a filter can be the cause of this error.
+// Every process in a container has a seccomp filter. The message therefore
+// names the filter only if a filter can cause this error.
 static bool is_forbidden(const char *said)
 {
     return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
@@ -254,11 +256,11 @@ static bool is_forbidden(const char *said)
 
 // --- Attaching and detaching
 
-// Sets `folder` to the path at which the process sees Ocular's package. If the
-// process can read this program's own package, `folder` is the package's
-// folder. If the process cannot read the package, Ocular copies the package. If
-// the copy fails, `folder` is "" and `why` has the reason. A failed copy is no
-// error yet, because the process might have an Ocular of its own.
+// Sets `folder` to a path at which the process can read Ocular's package. If
+// the process can read the package of this program, `folder` is that package's
+// folder. Otherwise Ocular copies the package. If the copy fails, `folder` is
+// "" and `why` has the reason. A failed copy is no error yet, because the
+// process may have an Ocular of its own.
 static void make_visible(const struct AttachRequest *request,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -331,7 +333,7 @@ static int try_once(const struct AttachRequest *request, const char *verb,
     return error;
 }
 
-// Returns for how many ns try_once() is repeated after this error.
+// Returns the time in ns for which try_once() is repeated after this error.
 static uint64_t patience(int error)
 {
     if (error == -EINPROGRESS)
@@ -367,13 +369,13 @@ int Attach_begin(const struct AttachRequest *request, char *why,
         snprintf(why, why_size, "process %d serves already", (int)request->pid);
         return -EALREADY;
     }
-    // The kernel can hide even a process that belongs to this user. If the
-    // process is hidden, a later check reports the reason.
+    // The kernel can hide a process even from the user who owns it. A later
+    // check then reports the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == request->pid))
         return error;
     char other[256];
     error = run(request, "begin", why, why_size);
-    // After the check, another program has attached to the process.
+    // Another program has attached to the process after the check.
     if (error == -EIO &&
         !Address_find(&served, request->pid, other, sizeof other)) {
         snprintf(why, why_size, "process %d serves already", (int)request->pid);

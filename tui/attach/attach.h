@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts Ocular's server in a process that was started without Ocular, and ends
-// the server again. If a function fails, it leaves the process unchanged, and
-// `why` has the reason.
+// Starts Ocular in a process that was started without it, and ends it again. If
+// one of these functions fails, the process is unchanged and `why` has the
+// reason.
 #pragma once
 
 #include "tui/attach/interpreter.h"
@@ -27,11 +27,11 @@ int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
 // Returns true if the process has a seccomp filter that ocular-top cannot read.
 // Such a filter could kill the process when Ocular makes a system call.
 bool Attach_may_kill(pid_t pid);
-// Returns 0 if the process serves viewers now because of this call, -EALREADY
-// if the process served before, or another negative errno. `why` has the reason
-// for an error.
+// Returns 0 if this call has made the process serve viewers, -EALREADY if the
+// process served viewers before, or another negative errno. `why` has the
+// reason for an error.
 int Attach_begin(const struct AttachRequest *request, char *why,
                  size_t why_size);
-// Undoes Attach_begin: the process serves viewers no longer. Returns 0, or
-// -errno with the reason in `why`.
+// Undoes Attach_begin: ends Ocular in the process. Returns 0, or -errno with
+// the reason in `why`.
 int Attach_end(const struct AttachRequest *request, char *why, size_t why_size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every jump goes forwards, so each filter program ends.
+// A filter program always ends, because every jump goes forwards.
 #include "tui/attach/bpf.h"
 
 #include <string.h>
@@ -78,7 +78,7 @@ static bool compute(struct Machine *machine, const struct sock_filter *step)
     }
 }
 
-// Returns the number of instructions that the jump skips.
+// Returns how many instructions the jump skips.
 static uint32_t jump(const struct Machine *machine,
                      const struct sock_filter *step)
 {

@@ -10,7 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// largest number of instructions of a filter, the kernel's BPF_MAXINSNS
+// largest number of instructions that the kernel allows in a filter
+// (BPF_MAXINSNS)
 #define BPF_CODE_MOST 4096
 
 // Returns the filter's result, SECCOMP_RET_..., with its data. Returns
@@ -18,6 +19,6 @@
 uint32_t Bpf_run(const struct sock_filter *code, size_t count,
                  const struct seccomp_data *call);
 // Returns true if the filter's result `answer` ends the process or one of its
-// threads. SECCOMP_RET_TRAP counts as well, because SIGSYS ends a process that
-// has no handler for SIGSYS.
+// threads. SECCOMP_RET_TRAP counts as well, because the signal SIGSYS ends a
+// process that has no handler for it.
 bool Bpf_kills(uint32_t answer);

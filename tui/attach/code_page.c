@@ -13,13 +13,13 @@
 #include <sys/ptrace.h>
 
 #define PAGE 4096u
-// The code page lies in a gap between mappings that has at least this size.
+// The code page is put into a gap between mappings that has at least this size.
 #define GAP 0x100000
 #define LOWEST 0x10000
 
-// The code gets one argument, which is the address of the page and of struct
-// CodePage at its beginning. The code ends with a jump to munmap(), and
-// munmap() returns to the caller of the code.
+// The code gets the address of the page as its only argument. struct CodePage
+// is at the beginning of the page. The code ends with a jump to munmap(), which
+// returns to the caller of the code.
 #ifdef __x86_64__
 __asm__(
     ".pushsection .rodata\n"
@@ -115,8 +115,8 @@ int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place)
     if (!size || size > sizeof page->code)
         return -ENOTSUP;
     memcpy(page->code, ocular_code_page, size);
-    // process_vm_writev() cannot write to the page, because the process itself
-    // may not write to it. PTRACE_POKEDATA can write to it.
+    // process_vm_writev() cannot write to this page, because the page is not
+    // writable for the process itself. PTRACE_POKEDATA can write to it.
     for (size_t at = 0; at < sizeof *page; at += sizeof(long)) {
         long word;
         memcpy(&word, (const char *)page + at, sizeof word);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A code page is a page of Ocular's machine code in another process. A thread
 // that starts in the page takes the GIL, runs a line of Python, unmaps the page
-// and ends. sleeper.c calls the functions of code_page.h while the process is
-// stopped, on x86-64 only.
+// and ends. sleeper.c calls these functions while the process is stopped, on
+// x86-64 only.
 #pragma once
 
 #include "tui/attach/sigframe.h"
@@ -19,10 +19,10 @@ struct CodePage {
     unsigned char code[128];
 };
 
-// Returns an address for the page, or 0 if no gap between mappings is large
-// enough. If an earlier ocular-top was killed after it had mapped a page in the
-// process, returns the address of this page. If there is no such page, nothing
-// is mapped at the address.
+// Returns an address at which the page can be mapped, or 0 if no gap between
+// mappings is large enough. If an earlier ocular-top has mapped a page in the
+// process and was then killed, returns the address of that page. At any other
+// returned address nothing is mapped.
 uint64_t CodePage_place(pid_t pid);
 // Describes the function call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CPython publishes the offsets of its fields in a table of 64-bit numbers
-// (_Py_DebugOffsets). The table of offsets is the same in all patch versions of
-// one minor version.
+// (_Py_DebugOffsets). This table is the same in all patch versions of one minor
+// version.
 #include "tui/attach/door.h"
 
 #include "tui/attach/process_memory.h"
@@ -15,7 +15,7 @@
 #define THREADS_MOST 1024
 #define STOP_BIT 32 // _PY_EVAL_PLEASE_STOP_BIT
 #define PATH_SIZE 512
-#define FAR 1000000 // the offset of a field in its struct is below this limit
+#define FAR 1000000 // every offset of a field in its struct is below this limit
 
 // Indices of offsets in the table. In 3.14 and 3.15 these indices are the same.
 enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };
@@ -62,8 +62,8 @@ static int read_word(const struct Door *door, uint64_t address, uint64_t *out)
                               sizeof *out);
 }
 
-// Returns false if the numbers in `table` and `support` are too large or
-// otherwise impossible for a table of offsets.
+// Returns false if a number in `table` or `support` cannot belong to a table of
+// offsets, for example because it is too large.
 static bool is_sound(const struct Door *door)
 {
     const uint64_t *table = door->table, *support = door->support;
@@ -77,8 +77,8 @@ static bool is_sound(const struct Door *door)
            support[PATH_ROOM] == PATH_SIZE;
 }
 
-// CPython inserts a new interpreter at the head of the list, so the main
-// interpreter is the last one.
+// The main interpreter is the last one in the list, because CPython inserts a
+// new interpreter at the head.
 static int find_main(struct Door *door)
 {
     uint64_t at, next;
@@ -113,7 +113,7 @@ static bool is_thread(const struct Door *door, uint64_t thread)
 }
 
 // Returns true if the script's path in the thread's state is a path of
-// ocular-top. An earlier viewer could have been killed after its request.
+// ocular-top. An earlier viewer may have been killed after its request.
 static bool holds_ours(const struct Door *door, uint64_t support)
 {
     char path[sizeof SCRIPT_PREFIX - 1];

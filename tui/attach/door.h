@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Attaches by the interpreter's own interface for debuggers, PEP 768 (CPython
 // 3.14 and newer). The debugger writes a script's path and a flag into the
-// state of a thread. The thread checks the flag between two instructions.
-// request.c calls the functions of door.h while the process is stopped.
+// state of a thread. The thread checks this flag between two instructions.
+// request.c calls these functions while the process is stopped.
 #pragma once
 
 #include "tui/attach/interpreter.h"
@@ -16,6 +16,6 @@
 // has disabled remote debugging.
 int Door_ask(const struct Interpreter *interpreter, const char *script,
              bool all, char *why, size_t why_size);
-// Withdraws every request that no thread has seen yet, and also the request of
-// an ocular-top that was killed.
+// Withdraws every request that no thread has taken yet, also a request of an
+// ocular-top that was killed.
 void Door_withdraw(const struct Interpreter *interpreter);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Every number that comes from the process has a limit. An address that comes
-// from the process is only passed to ProcessMemory_read, which refuses an
-// unmapped address.
+// Each number that comes from the process is checked against a limit. Addresses
+// that come from the process are only passed to ProcessMemory_read, which
+// refuses an unmapped address.
 #include "tui/attach/image.h"
 
 #include "tui/attach/process_memory.h"
@@ -34,8 +34,8 @@ static int read_segments(struct Image *image, uint64_t base,
                               *count * sizeof *segments);
 }
 
-// Returns the address that an entry of the dynamic section contains. glibc has
-// already added the load address to the entry, and musl has not.
+// Returns the address in an entry of the dynamic section. glibc has already
+// added the load address to the entry, and musl has not.
 static uint64_t pointed(const struct Image *image, uint64_t value)
 {
     return value < image->bias ? value + image->bias : value;
@@ -148,7 +148,7 @@ int Image_find(const struct Image *image, const char *name,
             return error;
         if ((chained | 1) == (hash | 1) && has_name(image, &symbol, name))
             return take(image, &symbol, found);
-        if (chained & 1) // this was the last symbol of the bucket
+        if (chained & 1) // the last symbol of the bucket
             break;
     }
     return -ENOENT;

@@ -17,7 +17,7 @@
 // --- Search for the image of CPython
 
 // Returns true for the program itself and for a file whose name contains
-// "python". A program that is linked with CPython can have any name.
+// "python". A program that contains CPython can have any name.
 static bool is_likely(const char *path, const char *program)
 {
     const char *slash = strrchr(path, '/');
@@ -68,9 +68,9 @@ static int find_runtime(struct Interpreter *found)
 
 // --- Checks of the interpreter
 
-// Returns a hash of the process's auxiliary vector, or 0 if the vector cannot
-// be read. The vector contains random addresses, so the hash changes when the
-// process runs exec.
+// Returns a hash of the process's auxiliary vector (a list of facts from the
+// kernel), or 0 if the vector cannot be read. The vector contains random
+// addresses, so the hash changes when the process runs exec.
 static uint64_t program_of(pid_t pid)
 {
     char path[64], given[1024];
@@ -128,8 +128,9 @@ static int check_version(const struct Interpreter *found, char *why,
     return -ENOTSUP;
 }
 
-// Checks three things: the cookie and the version in _PyRuntime, and that the
-// build is not free-threaded. Only 3.13 and later have these fields.
+// Checks three things: the cookie (debug_cookie) and the version in _PyRuntime,
+// and that the build is not free-threaded. Only 3.13 and later have these
+// fields.
 static int check_build(struct Interpreter *found, char *why, size_t why_size)
 {
     struct {

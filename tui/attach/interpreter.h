@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds out which CPython another process runs, and the address of CPython's
-// state. The functions of interpreter.h do not change the process.
+// Finds out which CPython another process runs, and where CPython's state is in
+// its memory. These functions do not change the process.
 #pragma once
 
 #include "tui/attach/image.h"
@@ -10,7 +10,7 @@
 struct Interpreter {
     pid_t pid;
     struct Image image;
-    uint64_t program;      // changes if the process runs exec
+    uint64_t program;      // a value that changes if the process runs exec
     uint64_t runtime;      // address of _PyRuntime in the process
     uint64_t runtime_size; // size of _PyRuntime in bytes; 0 if it is not known
     unsigned major;        // first number of the version: 3
@@ -27,12 +27,11 @@ struct Interpreter {
 #define INTERPRETER_MINOR_MOST 15
 
 // Returns 0, or a negative errno with the reason in `why`: -ENOEXEC if no
-// CPython was found, -ENOTSUP for a CPython that Ocular does not support,
+// CPython was found, -ENOTSUP for a CPython that Ocular does not support, and
 // -EPERM if the kernel forbids reading the memory.
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
-// Returns 0 if the process still runs the program that it ran when
-// Interpreter_find filled `found`. Returns -EINPROGRESS with the reason in
-// `why` if the process has run exec since then.
+// Returns 0 if the process has not run exec since Interpreter_find filled
+// `found`. Otherwise returns -EINPROGRESS with the reason in `why`.
 int Interpreter_check_same(const struct Interpreter *found, char *why,
                            size_t why_size);

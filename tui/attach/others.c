@@ -20,8 +20,8 @@
 #define YOUNG_S 10
 
 // Identifies a process that runs no Python. All fields are compared, because
-// exec changes the program of a process, and the kernel uses a process's number
-// again.
+// exec changes the program of a process, and because the kernel reuses process
+// ids.
 struct NoPython {
     uint64_t start;
     pid_t pid;
@@ -72,8 +72,8 @@ static bool is_called_python(const struct Other *other)
     return begins_with_python(program) || begins_with_python(other->command);
 }
 
-// Returns a short text for an error of Attach_check, the function that decides
-// whether attaching is possible.
+// Returns a short text for an error of Attach_check, which decides whether
+// attaching is possible.
 static const char *short_words(const struct Interpreter *interpreter, int error,
                                bool package)
 {
@@ -97,10 +97,9 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// Returns true if the process already serves viewers, so that Ocular does not
-// attach to it. If a process serves viewers in another OCULAR_DIR or in a
-// container, the chooser does not list it among the processes that serve
-// viewers.
+// Returns true if the process already serves viewers. Ocular then does not
+// attach to it. Such a process uses another OCULAR_DIR or is in a container, so
+// the list does not have it among the processes that serve viewers.
 static bool serves(struct Other *other)
 {
     struct Served served;
@@ -123,7 +122,8 @@ static bool judge(struct Other *other, const char *package)
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    // if a process cannot read Ocular's package, it gets a copy
+    // this program's own Ocular is looked up, because a process that cannot
+    // read it gets a copy
     interpreter.pid = getpid();
     if (!error)
         Package_find(&interpreter, package, folder);
@@ -145,7 +145,8 @@ static bool judge(struct Other *other, const char *package)
 static bool grow(void *array, size_t count, size_t size)
 {
     void **items = array;
-    if (count & (count - 1)) // the array is full if its count is a power of two
+    // The array is full exactly if its count is a power of two.
+    if (count & (count - 1))
         return true;
     void *larger = realloc(*items, (count ? 2 * count : 1) * size);
     if (larger)
@@ -153,9 +154,8 @@ static bool grow(void *array, size_t count, size_t size)
     return larger != NULL;
 }
 
-// Returns true if the process should be on the list. If the program of a
-// process is not visible, the process is a kernel thread, or the kernel hides
-// it from this user.
+// Returns true if the process belongs on the list. If its program is not
+// visible, it is a kernel thread, or the kernel hides it from this user.
 static bool is_other(struct Other *other, const struct NoPython *self,
                      const char *package)
 {

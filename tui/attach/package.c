@@ -14,9 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Returns true if the name is that of a regular file that can be read. For
-// pipes and devices it returns false without opening them, because open() of a
-// pipe or device can have side effects.
+// Returns true if the name is that of a regular file that can be read. A pipe
+// or a device is not opened, because opening it can have side effects.
 static bool is_readable(int root, const char *path)
 {
     char again[64];
@@ -33,8 +32,8 @@ static bool is_readable(int root, const char *path)
     return opened >= 0;
 }
 
-// Opens folder/ocular. Symbolic links are resolved below the process's root
-// directory. A link that was resolved below this program's root directory could
+// Opens folder/ocular. A symbolic link is resolved below the process's root
+// directory. If it were resolved below this program's root directory, it could
 // lead out of the process's container.
 static DIR *open_package(int root, const char *folder)
 {
@@ -47,9 +46,9 @@ static DIR *open_package(int root, const char *folder)
     return stream;
 }
 
-// Returns true if `folder`, below the process's root directory, has the
-// extension for the interpreter's version. The caller must have taken on the
-// rights of the process's user.
+// Returns true if `folder`, which is below the process's root directory,
+// contains the extension for the interpreter's version. The caller must run
+// with the rights of the process's user.
 static bool is_there(const struct Interpreter *interpreter, const char *folder)
 {
     char path[64], wanted[64];
@@ -74,8 +73,8 @@ static bool is_there(const struct Interpreter *interpreter, const char *folder)
     return found;
 }
 
-// Folders relative to the folder of the program ocular-top: that of a virtual
-// environment, of a system, and of a build tree.
+// Folders of packages, relative to the folder of the program ocular-top, for a
+// virtual environment, a system, and a build tree.
 static const char *const places[] = {
     "../lib/python3.%u/site-packages",
     "../lib/python3.%u/dist-packages",

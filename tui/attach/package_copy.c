@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The process's root directory can belong to another user, who could rename
-// files during the copying. Therefore each folder is opened only once, relative
-// to the descriptor of its parent, and Ocular does not follow symbolic links.
-// New files are created with the rights of the process's user. Ocular writes
-// and removes only files that belong to this user.
+// files while they are copied. Each folder is therefore opened only once,
+// relative to the descriptor of its parent, and symbolic links are not
+// followed. New files are created with the rights of the process's user. Ocular
+// writes and removes only files that belong to this user.
 #define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/package_copy.h"
 
@@ -21,7 +21,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-// The name of a copy's folder is this text and the process's number.
+// The name of a copy's folder consists of this text and the process's number.
 #define PREFIX "ocular-package-"
 #define NAME_SIZE 64
 #define DEPTH_MOST 4 // maximum depth of folders that Ocular removes
@@ -48,8 +48,8 @@ static int open_place(pid_t pid, const char *place)
     return fd < 0 ? -errno : fd;
 }
 
-// Returns 0 if the process's user can create files in the folder, and a shared
-// library can be loaded from the folder. Otherwise returns -errno.
+// Returns 0 if the process's user can create files in the folder, and if shared
+// libraries can be loaded from it. Otherwise returns -errno.
 static int check_place(int place)
 {
     struct statvfs system;
@@ -219,7 +219,7 @@ static int make_folder(const struct PackageCopy *package, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
-    // Another user could have replaced the new folder by another folder.
+    // Meanwhile another user may have replaced the new folder by another one.
     if (fd >= 0 && !is_of(fd, &package->user)) {
         close(fd);
         return -EPERM;

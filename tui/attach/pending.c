@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CPython 3.12 and 3.13 publish no offset for their queue of pending calls, and
-// the offset differs between patch versions. Therefore Ocular searches for the
-// queue before it writes. The machine code of _PyEval_AddPendingCall() refers
-// to several addresses. Exactly one of these addresses has the contents of a
+// CPython 3.12 and 3.13 do not publish where their queue of pending calls is,
+// and its offset differs between patch versions. Ocular therefore searches for
+// the queue before it writes. The machine code of _PyEval_AddPendingCall()
+// refers to several addresses. At exactly one of these addresses there is a
 // queue of pending calls.
 #include "tui/attach/pending.h"
 
@@ -25,7 +25,7 @@
 // Largest offset in the interpreter's state of the main thread's queue. The
 // offset is 0x7e0 in 3.12.1 and 0xa68 in 3.13.15.
 #define QUEUE_TO 0x4000
-// Size of the main thread's queue in 3.13. All its calls run at once.
+// Size of the main thread's queue in 3.13. All calls in it run at once.
 #define MAIN_MOST 32
 #define OTHERS_MOST 300 // size of the queue for all threads
 // maximum number of calls in the queue for all threads that run at once
@@ -95,8 +95,9 @@ struct Code {
     uint64_t address, size, runtime;
 };
 
-// Returns true if the machine code contains `address`, either as an offset in
-// _PyRuntime, as an absolute address, or relative to the end of an instruction.
+// Returns true if the machine code contains `address`. It can be an offset in
+// _PyRuntime, an absolute address, or an address relative to the end of an
+// instruction.
 static bool names(const struct Code *code, uint64_t address)
 {
     for (size_t i = 0; i + 4 <= code->size; i++) {
@@ -130,8 +131,8 @@ static uint64_t ends_of(const struct Queue *queue)
 }
 
 // Sets *free to true if no thread holds the queue's lock. In 3.12 the lock is a
-// semaphore in separately allocated memory, and in 3.13 the lock is a byte.
-// Returns 0 or -ENOTSUP.
+// semaphore in memory of its own, and in 3.13 it is a byte. Returns 0 or
+// -ENOTSUP.
 static int read_lock(const struct Queue *queue, bool *free)
 {
     uint64_t at = queue->address + queue->layout->lock;
@@ -151,9 +152,9 @@ static int read_lock(const struct Queue *queue, bool *free)
     return error || value < 0 || value > 1 ? -ENOTSUP : 0;
 }
 
-// Returns true if the memory has numbers that a queue can have. If `all` is
-// true, the queue is the queue for all threads, otherwise it is the main
-// thread's queue.
+// Returns true if the memory contains numbers that are possible for a queue.
+// `all` is true for the queue for all threads, and false for the main thread's
+// queue.
 static bool is_queue(const struct Queue *queue, bool all)
 {
     const int32_t most = all ? OTHERS_MOST : MAIN_MOST;
@@ -194,9 +195,9 @@ static int find_queue(struct Queue *queue)
     return found ? 0 : -ENOTSUP;
 }
 
-// Returns true if the bytes are very probably the state of a running
-// interpreter. A running interpreter has a recursion limit, and its GIL lies
-// within _PyRuntime.
+// Returns true if the bytes are almost certainly the state of a running
+// interpreter. Such a state has a recursion limit, and its GIL is in
+// _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {
@@ -235,19 +236,19 @@ static bool holds_request(const struct Queue *queue)
     return holds(queue, queue->function, text_of(queue));
 }
 
-// Returns true if the first call in the queue is a request of Ocular, also if
-// the request was withdrawn. A viewer could have been killed before it removed
-// its withdrawn request.
+// Returns true if the first call in the queue is a request of Ocular, even a
+// withdrawn one. A viewer may have been killed before it removed its withdrawn
+// request.
 static bool holds_ours(const struct Queue *queue)
 {
     return holds_request(queue) || holds(queue, queue->nothing, 0);
 }
 
-// Returns 0 if the queue contains no call, or only a call of Ocular, and if no
-// thread is changing the queue. Returns -EAGAIN or -ENOTSUP in all other cases.
-// The number of calls in the queue is not checked, because a viewer that was
-// killed between its two writes leaves a wrong number. (CPython changes this
-// number and the ends of the queue while it holds the lock.)
+// Returns 0 if no thread is changing the queue, and if the queue is empty or
+// contains only a call of Ocular. Otherwise returns -EAGAIN or -ENOTSUP. The
+// number of calls in the queue is not checked, because it is wrong if a viewer
+// was killed between its two writes. (CPython changes this number and the ends
+// of the queue while it holds the lock.)
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];
@@ -312,7 +313,7 @@ static int wake(const struct Queue *queue, bool all)
         return write_at(queue, queue->state + queue->layout->breaker, &one,
                         sizeof one);
     int error = read_at(queue, queue->interpreter->runtime, table,
-                        // Reads the beginning of _Py_DebugOffsets.
+                        // `table` gets the beginning of _Py_DebugOffsets.
                         sizeof table);
     if (!error && table[9] > 100000)
         error = -ENOTSUP;
@@ -382,8 +383,8 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Removes Ocular's call from the queue. If other calls follow Ocular's call,
-// replaces Ocular's call by a call that does nothing.
+// Removes Ocular's call from the queue. If other calls follow, replaces it by a
+// call that does nothing.
 static void withdraw(const struct Queue *queue)
 {
     const uint64_t call[2] = {queue->nothing, 0};

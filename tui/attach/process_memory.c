@@ -9,8 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Describes a range of addresses in another process. The pointer in this
-// description is never dereferenced.
+// Describes a range of addresses in another process by a struct iovec. Its
+// pointer is never dereferenced in this process.
 static struct iovec range(uint64_t address, size_t size)
 {
     return (struct iovec){(void *)(uintptr_t)address, size};
@@ -23,7 +23,7 @@ static int result(ssize_t moved, size_t size)
     return (size_t)moved == size ? 0 : -EFAULT;
 }
 
-// A container such as Docker's can refuse process_vm_readv() and still allow
+// A container such as Docker's may refuse process_vm_readv() but allow
 // /proc/PID/mem.
 static bool is_refused(ssize_t moved)
 {

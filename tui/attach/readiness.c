@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The offsets in this file are the same in all patch versions of a minor
-// version. CPython has no flag for the import of `site`. During this import,
-// the first frame of the main thread is _find_and_load("site", ...).
+// version. CPython has no flag for the import of `site`. While `site` is
+// imported, the main thread's first frame is _find_and_load("site", ...).
 #define _GNU_SOURCE 1 // syscall
 #include "tui/attach/readiness.h"
 
@@ -26,13 +26,13 @@
 #define MAIN 8
 // Bytes from PyInterpreterState.finalizing to PyInterpreterState.threads.head.
 #define ENDS_12 28
-#define OWNED_BY_INTERPRETER 3 // a frame that belongs to no function
+#define OWNED_BY_INTERPRETER 3 // mark of a frame that belongs to no function
 #define NAME 120               // PyCodeObject.co_name
 #define LENGTH 16              // offset of the length in a str
 #define TEXT 40                // offset of the text in an ASCII str
 
-// Indices of offsets in _Py_DebugOffsets, with which _PyRuntime begins from
-// 3.13 on.
+// Indices in _Py_DebugOffsets, which is the beginning of _PyRuntime from 3.13
+// on.
 enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
 
 struct Runtime {
@@ -131,8 +131,8 @@ static bool imports_site(const struct Runtime *runtime)
 
 // --- The program to which the memory belongs
 
-// A child of vfork() shares its parent's memory until the child runs exec.
-// Before the child runs exec, the other threads of the parent run.
+// A child of vfork() uses its parent's memory until it runs exec. In this time
+// the other threads of the parent still run.
 static bool has_parents_memory(pid_t pid)
 {
     long number = Process_parent(pid);
@@ -140,9 +140,9 @@ static bool has_parents_memory(pid_t pid)
            syscall(SYS_kcmp, (long)pid, number, (long)KCMP_VM, 0L, 0L) == 0;
 }
 
-// Returns true if the main thread has finished running the program. From then
-// on, CPython 3.12 starts no new threads. Newer versions still start new
-// threads, until the program's own threads have ended.
+// Returns true if the main thread has finished the program. From then on,
+// CPython 3.12 starts no new threads. Newer versions still start new threads,
+// until the program's own threads have ended.
 static bool is_ending(const struct Runtime *runtime)
 {
     return word_at(runtime, runtime->finalizing) ||
@@ -174,7 +174,7 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
     struct Runtime runtime = {.interpreter = interpreter};
     const char *what;
     if (read_runtime(&runtime))
-        return 0; // The request itself will report the error.
+        return 0; // The request will report the same error.
     if (has_parents_memory(interpreter->pid))
         what =
             "still has the memory of its parent, and is about to begin a "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Checks whether an interpreter is ready for a script. An interpreter is ready
-// if it is initialised, has imported `site`, and is not about to end. A script
-// that runs before or after that can crash the program. Readiness_check does
+// if it is initialised, has imported `site`, and is not about to end. If a
+// script runs earlier or later, it can crash the program. Readiness_check does
 // not change the process. request.c calls Readiness_check while the process is
 // stopped.
 #pragma once

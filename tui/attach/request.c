@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A child process of ocular-top stops the threads of the process. When this
-// child ends, the kernel lets all threads of the process continue, even a
-// thread that had not stopped yet.
+// To stop the threads of the process, ocular-top starts a child. When this
+// child ends, the kernel lets all threads of the process go on, even a thread
+// that had not stopped yet.
 #include "tui/attach/request.h"
 
 #include "tui/attach/door.h"
@@ -103,8 +103,8 @@ static int run_once(const struct Request *request, char *why, size_t why_size)
     return answer.error;
 }
 
-// Repeats the request for up to a second, as long as another request is pending
-// in the process.
+// As long as another request is pending in the process, repeats the request,
+// for up to a second.
 static int run(const struct Request *request, char *why, size_t why_size)
 {
     const struct timespec pause = {0, PAUSE_NS};

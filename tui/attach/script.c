@@ -18,11 +18,12 @@
 #include <unistd.h>
 
 #define TEXT_MOST (PATH_MAX * 2 + 4096)
-#define OLD_S 2 // a folder younger than OLD_S seconds is perhaps not locked yet
+// A folder younger than OLD_S seconds may have no lock yet.
+#define OLD_S 2
 
-// The script starts a thread, so that the main thread continues at once, and
-// can run the program's signal handlers. The format has four arguments: the
-// folder of the files, the package's folder in hexadecimal, the verb, and the
+// The script starts a thread, so that the main thread can go on at once and run
+// the program's signal handlers. The format has four arguments: the folder of
+// the files, the package's folder in hexadecimal, the function to call, and the
 // process's number.
 static const char text[] =
     "import _thread\n"
@@ -53,7 +54,7 @@ static const char text[] =
     "        return False\n"
     "    try:\n"
     "        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)\n"
-    // A file without a link shows that the answer was already read.
+    // If the file was removed, the answer was already read.
     "        return os.fstat(file).st_nlink > 0\n"
     "    except OSError:\n"
     "        return False\n"
@@ -86,8 +87,8 @@ static const char text[] =
     "def find(sys, folder):\n"
     "    import importlib.machinery, importlib.util\n"
     "    if 'ocular' in sys.modules:\n"
-    "        module = sys.modules['ocular']\n" // this module has perhaps lost
-                                               // its files
+    // The files of this module may be gone.
+    "        module = sys.modules['ocular']\n"
     "        if hasattr(module, '_attach') or is_ours(module.__spec__):\n"
     "            return\n"
     "        raise ImportError('the program has another module that is named "
@@ -142,7 +143,9 @@ static const char text[] =
     "        globals().clear()\n"
     "def begin():\n"
     "    import os\n"
-    "    if os.getpid() != %d:\n" // otherwise fork() has copied the request
+    // With another number, this is a forked child, which got a copy of the
+    // request.
+    "    if os.getpid() != %d:\n"
     "        return\n"
     "    try:\n"
     "        os.rename(where + '/wanted', where + '/begun')\n"
@@ -202,10 +205,10 @@ static bool is_locked(const char *folder)
     return locked;
 }
 
-// Removes the folders of attaching programs that were killed. If the process
-// that has the request still lives, its folder stays, because the process
-// removes the folder when it runs the script. The process `own` has no pending
-// request, so its folders are removed, too.
+// Removes the folders of programs that were killed while they attached. The
+// folder stays if the process that has the request still lives, because this
+// process removes the folder when it runs the script. The process `own` has no
+// pending request, so its folders are removed as well.
 static void remove_old(int tmp, pid_t own)
 {
     char path[64], here[64];

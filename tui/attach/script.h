@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // struct Script is the script that another process runs for Ocular, together
 // with the folder for the script and its answer. Only the process's user has
-// access to this folder. The script renames the file `wanted` before the script
-// does its work. ocular-top renames the same file to revoke the script. Only
-// the first of these two renames succeeds and decides whether the script does
-// its work. ocular-top holds a lock on this file. If the lock is free,
-// ocular-top has ended, and the script only removes the folder.
+// access to this folder. Before the script does its work, it renames the file
+// `wanted`. To revoke the script, ocular-top renames the same file. Only one of
+// the two can succeed, and this decides whether the script does its work.
+// ocular-top holds a lock on this file. If this lock is free, ocular-top has
+// ended, and the script only removes the folder.
 #pragma once
 
 #include "ipc/process.h"
@@ -17,9 +17,9 @@
 #define SCRIPT_NAME "ocular-attach-" // first part of the folder's name in /tmp
 #define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // first part of the script's path
 
-// A line of Python that runs the script at the path %s. The line does not
-// change the program's variables, and works even if the program has replaced
-// open() or exec().
+// A line of Python that runs the script at the path %s in the process. The line
+// does not change the program's variables, and works even if the program has
+// replaced open() or exec().
 #define SCRIPT_LINE                                                            \
     "try: __import__('builtins').exec(__import__('io').open('%s').read(), "    \
     "{})\nexcept BaseException: pass\n"
@@ -34,27 +34,27 @@ struct Script {
     int lock; // Descriptor of the file that is locked.
     // Name of the folder in /tmp, or "" if there is no folder.
     char name[SCRIPT_PATH];
-    // Path of the folder by its descriptor, for this program.
+    // Path of the folder for this program, which uses its descriptor.
     char here[SCRIPT_PATH];
-    char path[SCRIPT_PATH]; // Path of the script, for the process.
+    char path[SCRIPT_PATH]; // Path of the script for the process.
 };
 
 enum ScriptState { SCRIPT_WAITS, SCRIPT_BEGUN, SCRIPT_DONE };
 
 // `verb` is the name of a function of ocular._attach, "begin" or "end".
-// `folder` contains an Ocular for a program whose environment has none, or is
-// "". Returns 0, or -errno with the reason in `why`.
+// `folder` contains Ocular's package for a program that has no Ocular of its
+// own, or is "". Returns 0, or -errno with the reason in `why`.
 int Script_write(struct Script *script, pid_t pid, const char *verb,
                  const char *folder, char *why, size_t why_size);
-// Returns the state of the script. If the state is SCRIPT_DONE, `answer` is the
+// Returns how far the script is. If the state is SCRIPT_DONE, `answer` is the
 // script's error or "".
 enum ScriptState Script_look(const struct Script *script, char *answer,
                              size_t size);
-// Revokes the script. Returns true if the script cannot run any more, and false
-// if the script has begun.
+// Revokes the script. Returns true if the script will not run any more, and
+// false if it has already begun.
 bool Script_revoke(const struct Script *script);
 // Makes a marker file in the folder. If this viewer is killed, another viewer
-// reads the marker.
+// can read the marker.
 #define SCRIPT_ASKED "asked"   // the next action is to ask the process
 #define SCRIPT_SHARED "shared" // the next action is to ask several threads
 int Script_mark(const struct Script *script, const char *name);

@@ -65,9 +65,9 @@ static uint64_t most_filters(pid_t pid)
     return most;
 }
 
-// Returns true if this program may read filters. To read filters, this program
-// needs CAP_SYS_ADMIN in the initial user namespace, and must have no filter
-// itself.
+// Returns true if this program may read seccomp filters. This needs
+// CAP_SYS_ADMIN in the initial user namespace, and the program itself must have
+// no filter.
 static bool may_read(const char *ours)
 {
     char users[64];
