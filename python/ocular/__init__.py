@@ -418,8 +418,8 @@ def serve(
 
     start_tracing() takes over the socket and its viewers. After stop_tracing() viewers can
     still connect, until stop_serving() or the interpreter's exit. Viewers can also connect
-    to a forked child, which has its own socket. The environment variable OCULAR_SERVE=1 has
-    the same effect at `import ocular`.
+    to a forked child, which has its own socket. The environment variable OCULAR_SERVE=1
+    acts like serve() at `import ocular`.
 
     Raises the errors of start_tracing(). Raises RuntimeError if the program runs a
     trace already, or if the socket cannot be made.
