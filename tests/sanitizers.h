@@ -24,8 +24,8 @@
 #define UNDER_TSAN 0
 #endif
 
-// Returns a tenth of a number of rounds if there is a sanitizer, because a
-// sanitizer finds errors in few rounds.
+// A tenth of a number of rounds if there is a sanitizer. A sanitizer finds
+// errors in few rounds.
 #define FEWER(count) (UNDER_ASAN || UNDER_TSAN ? (count) / 10 : (count))
 
 // At a fork, another thread can hold a lock of the sanitizer (in its allocator

@@ -81,9 +81,9 @@ def in_bash(folder, *lines, **more):
         yield done.stdout.splitlines()
 
 
-# All completion functions of zsh add words by compadd. With -O, -A or -D compadd adds no
-# words. This code runs when the shell begins to read its first line. So the test need not
-# type a text, which could come too early.
+# All completion functions of zsh add words by compadd, except that compadd adds none with
+# -O, -A or -D. This code runs when zsh begins to read its first line. So the test types no
+# text, which could come too early.
 ZSH = """
 cd $FOLDER
 fpath=($COMPLETION/zsh $fpath)
@@ -166,7 +166,7 @@ def test_each_option_is_offered(tmp_path, program, shell):
     assert known == set(short) | set(long)
 
 
-# {line: the words that a shell offers for it in a folder with FILES}
+# Maps a line to the words that a shell offers for it in a folder with FILES.
 FILES = ("serial.json", "service.py")
 LINES = {
     "ocular --mode ": "adaptive precise",
@@ -225,7 +225,7 @@ NAMES = {
 
 
 def typed_in_bash(folder, *lines):
-    """Returns the last word after Tab has completed it."""
+    """Types lines into bash. Returns the last word of each line, completed by Tab."""
     with tempfile.TemporaryDirectory() as scratch:
         rc, said, errors = (Path(scratch, name) for name in ("rc", "said", "errors"))
         keep = f'bind -x \'"\\C-g": echo "$READLINE_LINE" >>{said}; READLINE_LINE=\''

@@ -35,7 +35,7 @@ def options_of_ocular():
 
 
 def options_of_top():
-    """Returns the options in the table that getopt_long() uses."""
+    """Returns the options of ocular-top, from its table for getopt_long()."""
     rows = re.findall(
         r"\{\"([\w-]+)\", (?:'(\w)'|0), (?:true|false), ", text_of("tui/app/options.c")
     )
@@ -67,7 +67,7 @@ def in_bash(program):
 
 
 def in_zsh(program):
-    """Returns the words before the "[" of an explanation. These words are options."""
+    """Returns the options in zsh's completion, which stand before an explanation in "["."""
     text = text_of(f"docs/completion/zsh/_{program}").split("case $state")[0]
     specs = re.findall(r"(\{[^}]*\}'|--?[\w-]+=?)\[", text)
     return {option for spec in specs for option in OPTION.findall(spec)}
@@ -94,8 +94,7 @@ def test_all_options_are_there_and_no_other(program, where):
 
 @pytest.mark.parametrize("program", OPTIONS)
 def test_a_manual_names_no_option_that_is_not_there(program):
-    """A manual page names only options that exist. The page may also name options of other
-    programs and of python."""
+    """A manual page names only options that exist, of this program or of another one."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
     assert named <= options_of_ocular() | options_of_top() | options_of_convert()
@@ -127,7 +126,7 @@ def columns():
 
 
 def test_columns_by_name():
-    """Every list of the words that --sort accepts is complete."""
+    """All documents that list the words for --sort list all of them."""
     names = columns()
     assert len(names) > 10
     page = text_of("docs/man/ocular-top.1")
@@ -190,8 +189,8 @@ def titles(name):
 
 
 def test_each_column_has_its_paragraph():
-    """The paragraphs come in the order of the columns on the screen, with the names that
-    --sort accepts."""
+    """docs/metrics.md has a paragraph for each column, in the order of the columns on the
+    screen, with the name that --sort accepts."""
     text = text_of("docs/metrics.md")
     main, threads = re.split(r"^## .*$", text, flags=re.M)[1:3]
     found = re.findall(r"^\*\*(.*?)\*\* \(`(.*?)`\): ", main, re.M)
@@ -206,7 +205,7 @@ def test_each_column_says_how_sure_it_is():
     main = re.split(r"^## .*$", text_of("docs/metrics.md"), flags=re.M)[1]
     for paragraph in main.strip().split("\n\n"):
         name = paragraph.split("**")[1]
-        # P99 and TOTAL have the precision of the column above. FUNCTION is CPython's name.
+        # P99 and TOTAL are as precise as the column before. FUNCTION is a name.
         if name not in ("P99", "TOTAL", "FUNCTION"):
             assert re.search("ounted|sampled|exact|`python/hooks/", paragraph), name
 
@@ -239,8 +238,8 @@ def test_functions_in_the_readme():
 
 
 def messages():
-    """Returns the text of the sources. Literals that continue over several lines are
-    joined, as the compiler joins them, and as echo does in a shell script."""
+    """Returns the text of the sources. A string that continues on the next line becomes one
+    string."""
     found = []
     for folder in ("ipc", "tracer", "formats", "tui", "python"):
         for path in sorted((ROOT / folder).rglob("*")):
@@ -259,7 +258,7 @@ def quoted(name):
 
 
 def parts_of(message):
-    """Returns the pieces of a message that never vary."""
+    """Returns the parts of a message that are always the same."""
     return [part for part in message.split("...") if part.strip(" .():;,")]
 
 

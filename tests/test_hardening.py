@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The binaries have the hardening that distributions require. The tests read it by readelf
-and objdump. In hooks that only write a hit, hardening costs at most one instruction."""
+"""The binaries have the hardening that distributions require. The tests use readelf and
+objdump. In a hook that only writes a hit, hardening costs at most one instruction."""
 
 import platform
 import re
@@ -34,7 +34,7 @@ def file(request):
 def test_relocations_are_read_only_and_bound_at_start(file):
     segments = said("readelf", "-lW", file)
     assert "GNU_RELRO" in segments
-    # the flags of the stack do not contain E
+    # The stack has the flags RW without E, so it is not executable.
     assert re.search(r"GNU_STACK .* RW +0x", segments)
     dynamic = said("readelf", "-dW", file)
     assert re.search(r"FLAGS_1.*\bNOW\b", dynamic)
@@ -71,5 +71,5 @@ def test_the_hot_path_has_no_canary():
         text = "\n".join(body)
         assert "%fs:0x28" not in text and "_chk" not in text, name
         assert text.count("endbr64") == 1 and "endbr64" in body[0], name
-    # Other functions contain this check, so the test is able to recognise it.
+    # The check of the stack must be in other functions, so that the test can fail.
     assert sum("%fs:0x28" in "\n".join(body) for body in found.values()) > 100

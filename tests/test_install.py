@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the installation. pip installs this tree into a new environment. The path of this
-environment has a space and an accented letter. Other tests check the source archive, `make
-install` and `make wheel`. The tests compile nothing, because pip and make use the objects
-that `make test` has built."""
+"""Tests the installation by pip into a new environment, whose path has a space and an
+accented letter. Other tests check the source archive, `make install` and `make wheel`. The
+tests compile nothing, because pip and make use the objects that `make test` has built."""
 
 import importlib.util
 import json
@@ -20,11 +19,10 @@ from pathlib import Path
 import pytest
 from e2e.program import BUILD, PYTHON, ROOT
 
-# The tests run with only one interpreter, because pip is slow, and other interpreters would
-# hardly show more.
+# The tests run with only one interpreter, because pip is slow.
 pytestmark = pytest.mark.once
 EXTENSION = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
-# Uses the pip of the tests' environment, or the pip of the interpreter (python/setup/venv).
+# Without a pip in the tests' environment, uses the interpreter's pip (python/setup/venv).
 PIP = [sys.executable if importlib.util.find_spec("pip") else PYTHON, "-m", "pip"]
 # The environment variables of the user contain no path of the build tree.
 ENVIRONMENT = {
@@ -74,7 +72,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def user(place):
-    """Returns an environment after `pip install .`"""
+    """Returns an environment into which `pip install .` has installed Ocular."""
     environment = Environment(place / "user")
     environment.install(ROOT, cwd=place)
     return environment
@@ -90,7 +88,7 @@ def in_setup(code, tree=ROOT, **more):
 
 
 def build(what, directory, tree=ROOT, change="", **more):
-    """Calls a function as pip does, and returns the output."""
+    """Calls a function of the build backend as pip does, and returns its output."""
     code = f"{change}\nimport backend\nbackend.build_{what}({str(directory)!r})"
     done = in_setup(code, tree, **more)
     return done.stdout + done.stderr
@@ -131,7 +129,7 @@ def test_no_frame_of_the_command_is_in_a_traceback(user, tmp_path):
 
 
 def test_the_path_in_a_removed_directory(user, tmp_path):
-    """The folder that contains the command is not on the program's sys.path."""
+    """sys.path of the program does not contain the folder of the command `ocular`."""
     code = "import sys; print(sys.path)"
     step = f'cd {tmp_path} && mkdir gone && cd gone && rmdir ../gone && exec "$@"'
     shell = ["sh", "-c", step, "sh"]
@@ -242,9 +240,9 @@ def test_editable(tmp_path):
 
 def test_the_archive_builds_by_itself(tmp_path):
     """The archive holds each file that git tracks, and Ocular can be built from the archive
-    in another directory. The test copies the objects that are already built to this
-    directory. make compares the times of the objects with the times of the sources. So make
-    compiles nothing. The build fails if a header or a source is missing in the archive."""
+    in another directory. The test copies the existing objects to this directory. They are
+    newer than the sources, so make compiles nothing. The build fails if the archive lacks a
+    header or a source."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("ipc", "tracer", "formats", "python", "tui")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 
-# {folder: the folders that it may include in addition to itself}
+# Maps a folder to the other folders whose headers it may include.
 MAY_INCLUDE = {
     "ipc": set(),
     "tracer": {"ipc"},
@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "tui": {"ipc", "formats"},
 }
 
-# {(folder, other folder): the only headers of the other folder that it may include}
+# Maps two folders to the only headers of the second one that the first one may include.
 ALONE = {
     ("tui", "formats"): {
         "formats/summary.h",
@@ -33,9 +33,8 @@ ALONE = {
     }
 }
 
-# {folder: {room: the other rooms that it may include}}. The rooms of a folder are its
-# subfolders. If a folder has rooms, each of its files must be in one of them. Only a folder
-# that has the room "" may have files outside of its subfolders.
+# Maps each room of a folder to the other rooms whose headers it may include. A room is a
+# subfolder, or "" for files outside of the subfolders. Each file must be in a room.
 ROOMS = {
     "ipc": {"base": set(), "": {"base"}},
     "tracer": {
@@ -58,13 +57,13 @@ ROOMS = {
     },
 }
 
-# These subfolders have no C files, so they are not rooms.
+# These subfolders have no C files, so the rules for rooms do not apply to them.
 BESIDE = {"python": {"ocular", "setup"}}
 
 FUNCTION_LINES = 60
 
-# {pattern of foreign headers: the files that may include these headers}. All other headers
-# in <> must belong to the C library.
+# Maps a pattern of other libraries' headers to the files that may include them. All other
+# headers in <> must belong to the C library.
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h", "tui/model/json.c"},
@@ -115,7 +114,8 @@ def includes(text):
 
 
 def complaints(name, text):
-    """Returns the faults of one file. `name` is relative to the root of the tree."""
+    """Returns the includes of a file that are not allowed. `name` is relative to the
+    root."""
     folder = name.split("/")[0]
     ours, foreign = includes(text)
     found = []
@@ -145,7 +145,7 @@ def room_of(name):
 
 
 def wall_complaints(name, header):
-    """Returns the faults if one room of a folder includes a header of another room."""
+    """Returns a text if the file may not include this header of another room."""
     folder = name.split("/")[0]
     room, other = room_of(name), room_of(header)
     rooms = ROOMS[folder]
@@ -187,13 +187,13 @@ def test_folders_with_rooms_have_no_file_outside():
 
 
 def module_of(name):
-    """Returns the name of the module to which a file belongs. A header and its source are
-    one module."""
+    """Returns a file's module. A header and the source with the same name are one
+    module."""
     return name.rsplit(".", 1)[0]
 
 
 def module_graph(folder):
-    """Returns {module: the modules that it includes} for the modules of a folder."""
+    """Returns the modules that each module of a folder includes, by the module's name."""
     graph = {}
     for path in sorted((ROOT / folder).rglob("*.[ch]")):
         module = module_of(path.relative_to(ROOT).as_posix())
@@ -295,11 +295,11 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 def test_who_attaches_to_the_interpreter():
-    """Only these threads attach to the interpreter. The governor attaches throughout the
-    session. The activation thread and the child starter attach when a session begins or
-    ends. A thread that stops a trace attaches to handle signals while the timeline is
-    written. A thread that forks attaches again, because it has released the GIL before. One
-    thread state is made only to find its offset in the list of thread states."""
+    """Only threads in these files take the GIL. The governor takes it throughout a trace.
+    The activation thread and the child starter take it when a trace begins or ends. A
+    thread that stops a trace takes it to handle signals while the timeline is written. A
+    thread that forks takes it again, because it has released it before. One thread state is
+    made only to find its offset in the list of thread states."""
     assert {
         path.name
         for path in sources()
@@ -320,10 +320,10 @@ def test_who_attaches_to_the_interpreter():
     }
 
 
-# These files may use malloc. There are three reasons: the C library allocates some strings,
-# some files belong only to the viewer, and some code may use no lock, not even the heap's
-# lock (the governor's plan). rcu.c asks whether malloc has memory for the C library. Native
-# files free what elfutils and the C++ library allocate.
+# Only these files may use malloc. Some of them belong only to the viewer. Others get
+# strings from the C library. The governor's plan may take no lock, not even the heap's.
+# rcu.c checks that malloc has memory for the C library. The files for native stacks free
+# the memory that elfutils and the C++ library allocate.
 MAY_MALLOC = {
     "ipc/base/heap.c",
     "ipc/address.c",
@@ -371,8 +371,8 @@ def has_header(path):
 
 
 def test_every_source_says_its_licence_and_purpose():
-    """The header says the purpose of a unit. The source begins with a comment only if it
-    has more to say."""
+    """The purpose of a unit is in the comment at the top of its header. The source has such
+    a comment only if it adds something."""
     silent = []
     for path in sources():
         lines = path.read_text().splitlines()
@@ -397,14 +397,15 @@ def test_top_level_is_fixed():
     assert not names - allowed
 
 
-# These calls make a descriptor, also in the traced process.
+# These calls make a file descriptor.
 MAKES = re.compile(
     r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
     r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
 )
-# Opened_open() and Opened_open_unnamed() are exceptions. Two further calls give their
-# result to Opened_above() on the next line, and two more list the directories of all users
-# in the viewer. CPython needs the call in program.c to open the script of `-m ocular`.
+# The number of such calls that do not go through Opened_above(): Opened_open() and
+# Opened_open_unnamed(), two whose result goes to Opened_above() on the next line, and two
+# in the viewer, which list the directories of all users. program.c opens the program's
+# script for CPython.
 ELSEWHERE = {
     "ipc/base/opened.c": 2,
     "ipc/socket.c": 2,

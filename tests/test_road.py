@@ -12,12 +12,12 @@ from test_layout import functions_of, sources
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 LINES = 2200
-# a name, and its file if the file follows
+# the name of a function, and its file if the file follows
 NAMED = re.compile(r"`(\w+)`(?:,? \(?`([\w/]+\.[ch])`)?")
 
 
 def bodies():
-    """Returns {(file, function): its lines} for all C files."""
+    """Returns the lines of each C function, by its file and name."""
     return {
         (path, name): lines
         for path in sources()
@@ -26,9 +26,9 @@ def bodies():
 
 
 def road(text, functions):
-    """Returns the functions that a reader of `text` has to read. A reader reads the
-    functions that the text names, and the functions that these call in the same file. Also
-    returns the names in the text that look like functions but are none."""
+    """Returns the functions that a reader of `text` has to read: those that the text names,
+    and those that these call in the same file. Also returns the names in the text that look
+    like functions but are none."""
     named = {
         name: path
         for name, path in NAMED.findall(text)
@@ -60,7 +60,7 @@ def test_the_road_of_an_event_is_short():
     seen, missing = road(section(), functions)
     assert not missing
     files = {path for path, _ in seen}
-    # the section of the document names enough functions and files
+    # The section must name many functions and files, so that the test can fail.
     assert len(seen) > 40 and len(files) > 12
     lines = sum(len(functions[key]) for key in seen)
     assert lines <= LINES, f"{lines} lines in {len(seen)} functions, {len(files)} files"

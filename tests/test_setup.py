@@ -44,8 +44,7 @@ class Machine:
         self.program("pkg-config", "exit 0")
 
     def interpreter(self, path, version, verdict="ok", venv=1):
-        """Makes a program that answers questions about its version like an interpreter of
-        this version."""
+        """Makes a program that answers like an interpreter of this version."""
         path = self.bin / path
         fields = [verdict, str(path), version]
         if verdict == "ok":
@@ -60,8 +59,7 @@ class Machine:
         return self.interpreter(path, version, **more)
 
     def apt(self, provides=("gcc", "pkg-config"), status=0):
-        """Makes a program apt-get that records its calls and makes other programs
-        appear."""
+        """Makes a program apt-get that records its calls and "installs" other programs."""
         making = "\n".join(
             f"echo '#!{self.bin}/bash' >{self.bin}/{name}\nchmod +x {self.bin}/{name}"
             for name in provides
@@ -141,7 +139,7 @@ def test_then_the_newest_that_pyenv_or_uv_keep(built):
 
 
 def test_without_a_home(built):
-    """Services and cron jobs have no HOME."""
+    """HOME is not set in services and cron jobs."""
     built.interpreter("python3", "3.11.2", verdict="older")
     kept = built.kept("pyenv", "3.12.1", "3.12.1")
     del built.environment["HOME"]
@@ -208,8 +206,8 @@ def test_headers_in_a_path_with_a_blank(built):
 
 @pytest.fixture
 def bare(machine):
-    """Returns a simulated Debian machine that has no compiler. The machine has a suitable
-    Python, which does not come from Debian."""
+    """Returns a simulated Debian machine that has no compiler. It has a suitable Python
+    that Debian has not installed."""
     machine.interpreter("python3", "3.13.0")
     machine.apt()
     machine.user(0)
@@ -225,7 +223,7 @@ def test_missing_packages_are_installed(bare):
     for package in ("gcc", "pkg-config", "liburcu-dev", "libcmocka-dev"):
         assert f" {package}" in install
     assert "python3-dev" not in install
-    # The command was printed before it was run.
+    # The runner printed the command before it ran the command.
     assert "apt-get install -y --no-install-recommends gcc" in done.stderr
 
 

@@ -109,8 +109,8 @@ def grep(patterns, *options, **more):
 
 
 def uses(names):
-    """Returns the lines and the paths that have a replaced name, each with the names to
-    use in such files."""
+    """Returns the lines and the paths that contain a replaced name, each with the new
+    names."""
     found = []
     for where in {where for _, where, _ in REPLACED}:
         patterns = [pattern for _, place, pattern in REPLACED if place == where]

@@ -16,8 +16,8 @@ from e2e.counting import EXACT, row, threads_of
 from e2e.program import SLOW, script, wait_until
 
 SERVED = {"overhead_budget": 0.01, "quiet": True, "perfetto": False}
-# With this budget the sampler is fast, and hooks stay installed. While the budget is in
-# debt, new code would lose its hooks before the threshold.
+# With this budget the sampler is fast, and hooks stay installed. If tracing exceeded a
+# smaller budget, new code would lose its hooks before the threshold.
 MEANS = {**SERVED, "overhead_budget": 0.5, "deinstrument_threshold": 10**6}
 ROOM = 100  # number of ended threads that the list keeps
 
@@ -97,11 +97,11 @@ def test_a_row_survives_its_thread(settings):
 
 @pytest.mark.parametrize("settings", [MEANS, EXACT], ids=["sampler", "hooks"])
 def test_thousands_of_short_threads(settings):
-    """The sampler does not see these short threads, but hooks see them. The list is
-    bounded, and the thread that has used the most CPU time stays in it."""
+    """Hooks find these short threads, but samples do not. The list of threads is bounded,
+    and the thread that has used the most CPU time stays in it."""
     ocular.start_tracing(**settings)
     run_threads(1, spin, 0.05, name="long")
-    for _ in range(19):  # 19 calls a second are fewer than the threshold.
+    for _ in range(19):  # fewer calls than the threshold
         run_threads(100, brief, name="short")
     run_threads(1, spin, 0.05, name="late")
     time.sleep(0.05)
@@ -115,7 +115,7 @@ def test_thousands_of_short_threads(settings):
     assert named(final, "long 0") and named(final, "late 0")
     names = {t["name"].split()[0] for t in ended if t["name"]}
     assert names == {"long", "short", "late"}
-    again = ocular.start_tracing(**settings)  # The new trace has no row of the old threads.
+    again = ocular.start_tracing(**settings)  # has no row of the old threads
     again = ocular.stop_tracing()
     assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0
@@ -150,13 +150,12 @@ def test_the_main_thread_before_threading_is_imported(tmp_path):
 
 
 def test_threads_that_c_has_made(native):
-    """Each entry into Python has a new thread state, but the same thread makes all
-    entries."""
+    """A C thread has a new thread state for each call of Python code, but only one row."""
     ocular.start_tracing(**SERVED)
     native.run(brief, 8, 100_000, True)
     snapshot = ocular.snapshot()
     final = ocular.stop_tracing()
-    # The thread makes one of these calls while it ends.
+    # The thread makes eight calls, and one more while it ends.
     assert row(final, "brief")["calls"] == 9
     for seen in (snapshot, final):
         others = [t for t in threads_of(seen) if t["name"] != "MainThread"]
@@ -204,8 +203,8 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
             described.native_id,
         } <= set(names)
 
-    # meanwhile the governor reads the names again and again; the final snapshot shows
-    # whether names are missing
+    # Meanwhile the governor reads the names again and again. The final snapshot shows
+    # whether names are missing.
     time.sleep(0.6)
     with suppress(AssertionError):
         wait_until(seen)
@@ -222,7 +221,7 @@ def test_what_a_subclass_makes_of_attributes_is_not_run():
 
 
 def dumped():
-    """Returns the ids of the threads that faulthandler prints."""
+    """Returns the thread ids in the output of faulthandler."""
     with tempfile.TemporaryFile() as file:
         faulthandler.dump_traceback(file, all_threads=True)
         file.seek(0)
@@ -238,8 +237,8 @@ def test_our_threads_do_not_pass_for_the_programs():
     before = threading.active_count(), set(sys._current_frames())
     ocular.start_tracing(serve=True, quiet=True, perfetto=False)
     try:
-        # Until the governor begins, its thread state has the id of the thread that has made
-        # this thread state.
+        # The governor's thread state is made by another thread, and has that thread's id
+        # until the governor begins.
         idents = wait_until(
             lambda: [seen for seen in [dumped()] if len(seen) == len(set(seen))]
         )[0]

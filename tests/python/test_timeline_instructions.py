@@ -16,8 +16,8 @@ NAMES = ["t.json", "t.pftrace.gz"]
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns a function that traces a given function, and returns the path of the file and
-    its Trace."""
+    """Returns record(function), which traces the function and returns the file's path and
+    Trace."""
 
     def record(function, name="t.json", **settings):
         path = tmp_path / name

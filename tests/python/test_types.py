@@ -14,8 +14,8 @@ TREE = ast.parse(STUB.read_text())
 
 
 def functions():
-    """Returns {name: its definitions} of a stub or a module. An overloaded function has
-    several definitions."""
+    """Returns the definitions of each function in the stub, by name. An overloaded function
+    has several definitions."""
     found = {}
     for node in TREE.body:
         if isinstance(node, ast.FunctionDef):
@@ -24,8 +24,8 @@ def functions():
 
 
 def declared(node):
-    """Returns (name, kind, default) of each argument. If an argument has no default,
-    its default is `empty`."""
+    """Returns the name, kind and default of each argument. The default is `empty` if the
+    argument has none."""
     kinds = inspect.Parameter
     arguments = node.args
     plain = arguments.posonlyargs + arguments.args

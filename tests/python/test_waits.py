@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests what functions wait for, in threads that wait in a known way. The kernel's numbers
-are the truth: for how long a thread had a CPU, and for how long it was ready to run but had
-no CPU."""
+"""Tests what functions wait for, in threads that wait in a known way. The kernel says for
+how long a thread had a CPU, and for how long it was ready to run but had no CPU."""
 
 import asyncio
 import os
@@ -51,7 +50,7 @@ class Waits:
             os.close(one)
 
     def times(self):
-        """Returns {name of a thread: (CPU time, time ready without a CPU), in seconds}."""
+        """Returns each thread's seconds of CPU time and seconds ready without a CPU."""
         return {
             thread.name: [
                 int(ns) / 1e9
@@ -71,7 +70,7 @@ def feeds(waits):
             time.sleep(PAUSE_S)
         waits.sockets[1].send(b"x")
         os.write(waits.pipe[1], b"x")
-        if waits.accepts:  # otherwise the listener's queue would soon be full
+        if waits.accepts:  # without this thread, the listener's queue would soon be full
             socket.create_connection(waits.listener.getsockname()).close()
 
 
@@ -133,16 +132,16 @@ def blocks_loop(waits):
 
 
 class Truth:
-    """Has the true times at each check. The load of the machine changes, so the truth is
-    that of a time as long as the sampler's window."""
+    """Has the true times of the threads at each check. The machine's load changes, so the
+    true shares are those of a time as long as the sampler's window."""
 
     def __init__(self, waits):
         self.waits = waits
         self.log = [(time.monotonic(), waits.times())]
 
     def shares(self, snapshot):
-        """Yields {name of a thread: [share of a CPU, share ready without a CPU]} for times
-        that are about as long as the window, or since the beginning if it is younger."""
+        """Yields each thread's share of time with a CPU and share ready without one. Each
+        time is about as long as the window, or begins at the start of the trace."""
         now, after = time.monotonic(), self.waits.times()
         window_s = snapshot["sampler"]["window_s"] or 60
         for began, before in self.log:
@@ -158,8 +157,8 @@ class Truth:
 
 
 def errors(snapshot, shares, kinds, field="waits"):
-    """Compares the parts of functions with the truth. `kinds` has the kind of each thread's
-    wait. Returns the errors, or None as long as a part is not known."""
+    """Compares what functions wait for with the truth. `kinds` has the kind of each
+    thread's wait. Returns the errors, or None if one of the values is not known yet."""
     found_errors = []
     for thread, kind in kinds.items():
         found = row(snapshot, thread)
@@ -203,7 +202,7 @@ def test_each_wait_has_its_kind():
 
         def check():
             snapshot = near(truth, KINDS)
-            # The function of the thread, which calls the function, has the same waits.
+            # Thread.run calls these functions, so its total waits include theirs.
             outer = row(snapshot, "Thread.run")["total_parts"]
             own = [row(snapshot, name)["waits"] for name in KINDS]
             return snapshot and all(
@@ -212,14 +211,14 @@ def test_each_wait_has_its_kind():
             )
 
         assert wait_until(check)
-        # The first look may come before the called functions are known.
+        # Ocular's first observation can come before it knows the called functions.
         own = row(ocular.snapshot(), "Thread.run")["waits"] or {}
         assert sum(own.values()) < NEAR
 
 
 def test_threads_that_wait_for_the_gil():
-    """The waits of a thread that computes are for the GIL and for a CPU. The process has
-    the sum of the waits for a CPU."""
+    """A thread that only computes waits for the GIL and for a CPU. The number for the
+    process is the sum of all threads' waits for a CPU."""
     with Waits(computes, computes) as waits, ocular.tracing(**QUIET):
         waits.threads[0].name = "first"
         truth = Truth(waits)
@@ -246,8 +245,8 @@ def test_threads_that_wait_for_the_gil():
 
 
 def test_threads_that_soon_end():
-    """A thread that waits and ends before the sampler's second look at it counts with what
-    it has waited. This is the way of a server that starts a thread for each request."""
+    """The wait of a thread counts even if the thread ends before it is observed twice. A
+    server that starts a thread for each request has such threads."""
     waited = 0
 
     def answers():
@@ -272,7 +271,7 @@ def test_threads_that_soon_end():
 
 
 def test_a_loop_without_work_is_idle():
-    """A function that sleeps within a loop sleeps; the loop itself is idle."""
+    """An event loop without work is idle. A function that sleeps in the loop is not."""
     kinds = {"runs_loop": "idle", "blocks_loop": "sleep"}
     with Waits(runs_loop, blocks_loop) as waits, ocular.tracing(**QUIET):
         near(Truth(waits), kinds, field="total_parts")

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests which functions stay armed with a budget and which go dark. Also tests the handling
-of new code while the budget is overdrawn, and that the program does not notice the signal
-of the CPU timers. tests/tracer/test_control.c tests the control's decisions in virtual
-time."""
+"""Tests which functions keep their hooks with a budget. Also tests new code while tracing
+exceeds its budget, and that the program does not notice the signal of the CPU timers.
+tests/tracer/test_control.c tests the control's decisions in virtual time."""
 
 import signal
 import time
@@ -55,7 +54,7 @@ def spin():
 
 def both(ticks):
     """Calls `tick` twenty times a second, and `spin` between these calls. Returns the
-    number of calls of `spin` that it made."""
+    number of calls of `spin`."""
     spins = 0
     for _ in range(ticks):
         tick()
@@ -67,7 +66,7 @@ def both(ticks):
 
 
 def test_hits_count_within_a_window(sockets):
-    # These are more calls than the threshold over the whole run, but fewer in each second.
+    # tick() is called more often than the threshold in the whole run, but not in a second.
     ticks = 45
     spins, final = traced(
         both, ticks, serve=True, deinstrument_threshold=30, include_only=["test_windows"]
@@ -92,7 +91,7 @@ def test_without_a_budget_hits_count_for_good():
 
 # --- New code while the budget is overdrawn -----------------------------------
 
-# With such a small budget the debt is never paid as long as new code comes.
+# New code always exceeds such a small budget.
 NEW = """
 trace(overhead_budget=0.0001, include_only=["<made>"])
 number = 0

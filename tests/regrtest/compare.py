@@ -11,7 +11,7 @@ FATAL = {"crash", "crash at exit", "hang"}
 
 @dataclass(frozen=True)
 class Difference:
-    """A difference that only the traced run has."""
+    """A difference that occurred only in the traced run."""
 
     # kind of the difference, for example "crash", "hang", "error" or "output"
     kind: str
@@ -54,7 +54,7 @@ def _of_the_process(untraced, traced):
 
 
 def _follows(traced):
-    """Returns True if the exit status says only that tests have failed."""
+    """Returns True if failed tests explain the exit status of the traced run."""
     return traced.end == "exit 2" and any(
         outcome.status in BAD for outcome in traced.tests.values()
     )
@@ -78,8 +78,8 @@ def _of_the_tests(untraced, traced):
 
 # --- Output of the tests ------------------------------------------------------
 
-# unittest and regrtest print these lines themselves. If these lines differ, the result of a
-# test differs, too.
+# These lines come from unittest and regrtest, not from a test. They differ only if the
+# result of a test differs, too.
 OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"
     r"test\S* \(|-+$|==|Ran |FAILED|OK|Result|Total|Using random|"
@@ -112,11 +112,11 @@ def _of_the_output(untraced, traced):
 
 @dataclass
 class Verdict:
-    """The result of one module in one mode, after a second run."""
+    """The result of two traced and two untraced runs of a module in one mode."""
 
     # differences that count as caused by Ocular until another cause is known
     confirmed: list
-    flakes: list  # [(difference, the reason why it does not count)]
+    flakes: list  # tuples of a difference and the reason why it does not count
 
 
 def judge(first, again, untraced_again):

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Entry:
-    """An entry for a single test, or for all tests of a module ("test.test_x.*"). An entry
-    has the kind of the difference, and the reason why Ocular does not cause it."""
+    """An entry says why Ocular does not cause a difference of one kind, either in one test
+    or in all tests of a module ("test.test_x.*")."""
 
     test: str
     kind: str
@@ -59,8 +59,8 @@ class Expected:
         self.entries = [entry for entry in entries if entry.fits(version)]
 
     def unmet(self, modules, modes):
-        """Returns the entries whose differences should have occurred in a run of these
-        modules and modes."""
+        """Returns the entries whose differences did not occur in a run of these modules and
+        modes, although they were expected."""
         return [
             entry
             for entry in self.entries

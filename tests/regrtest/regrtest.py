@@ -28,8 +28,8 @@ import run  # noqa: E402
 from figures.record import figure, machine, recording  # noqa: E402
 
 VERSION = ".".join(map(str, sys.version_info[:3]))
-UNTRACED_LIMIT = 400  # seconds that an untraced run may take
-PACE = threading.Lock()  # this lock is held while a text is printed
+UNTRACED_LIMIT = 400  # Seconds that an untraced run may take.
+PACE = threading.Lock()  # held while a thread prints
 
 
 def test_directory():
@@ -39,8 +39,8 @@ def test_directory():
 
 
 def read_modules(short):
-    """Returns {name of a module: options of regrtest}, and the modules that this version of
-    CPython does not have."""
+    """Returns the options of regrtest for each module, by the module's name, and a list of
+    the modules that this version of CPython does not have."""
     found, lacking = {}, []
     for line in (HERE / "modules.txt").read_text().splitlines():
         line = line.partition("#")[0]
@@ -58,8 +58,7 @@ def read_modules(short):
 
 
 def expand(name, folder):
-    """Returns the modules that a line of modules.txt stands for, without modules that do
-    not exist."""
+    """Returns the existing modules that a name in modules.txt stands for."""
     plain = name.removesuffix(".*")
     if plain != name and (folder / plain).is_dir():
         return sorted(f"{plain}.{path.stem}" for path in (folder / plain).glob("test_*.py"))
@@ -88,7 +87,7 @@ class Tally:
 
 
 class Driver:
-    """The state of one run of `make regrtest`."""
+    """Does one run of `make regrtest`, and has the state of this run."""
 
     def __init__(self, options):
         self.options = options

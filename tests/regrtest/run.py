@@ -19,27 +19,26 @@ from xml.etree import ElementTree
 
 TRACE = "trace.json"
 
-# {mode: (options of `python -m ocular`, factor by which a traced run may take longer than
-# an untraced run before it counts as hung)}
+# Maps a mode to the options of `python -m ocular` and to a factor. If a traced run takes
+# more than this factor times the time of an untraced run, it counts as hung.
 SERVING = ["--serve"]
 TIMELINE = [f"--output={{scratch}}/{TRACE}", "--timeline-limit=1048576"]
 MODES = {
     "adaptive": ([*SERVING, *TIMELINE], 10),
     "precise": (["--mode=precise", *SERVING, "--no-perfetto"], 60),
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
-    # In this mode the whole budget goes to samples, so there are as many signals as timer
-    # ticks.
+    # In this mode samples may use the whole budget, so each timer tick sends a signal.
     "sampled": (["--budget=1", "--events=c_call", *SERVING, "--no-perfetto"], 10),
 }
-MOST_MEMORY = 4 << 30  # bytes; a run that uses more memory than this is ended
-GRACE = 3  # seconds that processes which a run has started may take to end
-LEAST_LIMIT = 120  # seconds; the shortest time limit of a run
+MOST_MEMORY = 4 << 30  # Bytes. A run that uses more memory is ended.
+GRACE = 3  # Seconds in which the processes that a run has started must end.
+LEAST_LIMIT = 120  # Seconds. No run has a shorter time limit.
 
-# If a run is complete, the exit status of regrtest means one of these: success, a failed
-# test, a changed environment, no tests (a skipped module), or a failed rerun.
+# Exit statuses of regrtest after a complete run. They mean success, a failed test, a
+# changed environment, no tests (a skipped module), or a failed rerun.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
-RESULT = re.compile(r"^Result: ", re.M)  # the last line that regrtest prints
+RESULT = re.compile(r"^Result: ", re.M)  # regrtest prints this line last
 
 
 @dataclass
@@ -47,13 +46,13 @@ class Run:
     """The results of one run. compare.py judges them."""
 
     module: str
-    mode: str  # the mode: "untraced" or one of MODES
+    mode: str  # The mode is "untraced" or one of MODES.
     seconds: float = 0.0
     # "exit N", "crash: ...", "crash at exit: ..." (after all tests had run) or "hang:
     # ..." (the run was ended because it took too much time or memory)
     end: str = "exit 0"
-    tests: dict = field(default_factory=dict)  # {id: Outcome}
-    # [(kind, text)] of problems that were found after the run
+    tests: dict = field(default_factory=dict)  # maps a test's id to its Outcome
+    # kinds and texts of problems that were found after the run
     notes: list = field(default_factory=list)
     output: str = ""
 
@@ -136,12 +135,12 @@ def _run_in(scratch, run, words, seconds):
     return run
 
 
-RUNNING = set()  # leaders of the existing sessions; at its end, regrtest.py ends them
+RUNNING = set()  # leaders of the sessions that regrtest.py must end at its own end
 
 
 def _wait(process, deadline):
-    """Waits for the end of the process. If the process must be ended, returns the reason,
-    otherwise None."""
+    """Waits until the process ends. Returns None, or the reason why the caller must end
+    it."""
     page = os.sysconf("SC_PAGESIZE")
     while process.poll() is None:
         if time.monotonic() > deadline:
@@ -180,7 +179,7 @@ def _say_where(process, output):
 
 
 def _session(leader):
-    """Returns the processes that still run in a session, as {pid: command line}."""
+    """Returns the command lines of the processes that still run in a session, by pid."""
     found = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
@@ -227,8 +226,8 @@ def _note_tracing(run, socket, trace):
 # --- The outcome of each test -------------------------------------------------
 
 ADDRESS = re.compile(r"0x[0-9a-f]{4,}")
-# unittest prints such a line above a traceback. Such lines also have the failures of
-# subtests and of setUpClass. regrtest's XML does not have them.
+# unittest prints such a line above a traceback, also for failures of subtests and of
+# setUpClass. regrtest's XML does not contain those failures.
 HEADER = re.compile(
     r"^(ERROR|FAIL|UNEXPECTED SUCCESS): ([^\s(]+) \(([\w.<>]+)\)(.*)$", re.M
 )
@@ -250,7 +249,7 @@ def _put(tests, name, outcome):
 
 
 def _outcome(case):
-    """Returns the outcome that a <testcase> element has."""
+    """Returns the outcome of the test in a <testcase> element."""
     tags = dict(error="error", failure="failure", skipped="skipped")
     tags |= dict(output="expected failure", outcome="unexpected success")
     for tag, status in tags.items():
@@ -261,7 +260,7 @@ def _outcome(case):
 
 
 def read_tests(junit, output):
-    """Returns {test id: Outcome} from the XML and from the output."""
+    """Reads the Outcome of each test, by its id, from the XML and from the output."""
     tests = {}
     with contextlib.suppress(OSError, ElementTree.ParseError):
         for case in ElementTree.parse(junit).iter("testcase"):

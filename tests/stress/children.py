@@ -29,7 +29,7 @@ def calls():
 
 
 def trace(party, serve):
-    """Traces the child from inside the child, as any process may do with itself."""
+    """Starts a trace in the child itself."""
     ocular.start_tracing(
         serve=serve,
         quiet=True,
@@ -58,7 +58,7 @@ def just_ends(party):
 
 
 def traces_and_stops(party):
-    if ocular.is_tracing():  # if the parent served, the child is perhaps traced
+    if ocular.is_tracing():  # perhaps, if the parent served viewers
         ocular.stop_tracing()
     trace(party, serve=False)
     stop(party)
@@ -115,7 +115,7 @@ def in_child(party, deed):
 
 def expect(party, pid, name, status, tidy=False):
     """Waits for a child, and checks how it has ended. If `tidy` is true, the child must
-    leave nothing behind."""
+    leave nothing of Ocular behind."""
     limit = time.monotonic() + SLOW
     while True:
         done, got = os.waitpid(pid, os.WNOHANG)
@@ -192,7 +192,7 @@ def fork_and_return(party, dice):
     if pid:
         expect(party, pid, f"{deed.__name__}, returns", status, tidy=True)
         return True
-    # If the child did not return, it would wait at its exit for children of its parent.
+    # Otherwise the child would wait at its exit for its parent's children.
     multiprocessing.process._children.clear()
     status = in_child(party, deed)
     if status:

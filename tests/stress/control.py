@@ -48,8 +48,8 @@ def settings(party, dice):
 
 
 def switch(party, dice):
-    """Starts and stops traces. Another thread could have started or stopped the trace
-    before."""
+    """Starts and stops traces. Another thread can start or stop a trace at the same
+    time."""
     while party.going(dice.random() * 0.05):
         chosen = settings(party, dice)
         try:
@@ -81,7 +81,7 @@ def export(party, dice):
     while party.going(0.02):
         try:
             ocular.export(path)
-        # an OSError comes from an export that the end of tracing has interrupted
+        # If the end of tracing interrupts an export, export() raises OSError.
         except (RuntimeError, OSError) as error:
             if not usual(error):
                 party.fail(f"export: {error}")
@@ -93,15 +93,15 @@ def export(party, dice):
 
 def check(party, snapshot):
     """Checks a snapshot by rules that hold for every snapshot."""
-    if snapshot is None:  # another thread has stopped the trace
+    if snapshot is None:  # another thread has ended the trace
         return
     if snapshot["pid"] != os.getpid():
         party.fail(f"a snapshot of {snapshot['pid']}")
     for row in snapshot["functions"]:
         for name in ("calls", "self_cycles", "total_cycles", "sites"):
             value = row[name]
-            # The limit is the number of cycles in ten minutes. If the number is larger, it
-            # comes from an overflow.
+            # 1 << 42 cycles are more than ten minutes. A larger number comes from an
+            # overflow.
             if value is not None and not 0 <= value < 1 << 42:
                 party.fail(f"{name} of {row['name']} is {value}")
         for name in ("share", "cpu_share", "wait_share", "c_share"):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Holds the data that all parts of the stress test share. The data is the time to stop,
-random numbers, counts and failures. Each part is a function that gets a Party and runs in a
-thread of its own until `party.over` is set."""
+"""Defines Party, which has the data that all parts of the stress test share: the time to
+stop, random numbers, counts and failures. Each part is a function that gets a Party and
+runs in a thread of its own until `party.over` is set."""
 
 import collections
 import os
@@ -18,9 +18,9 @@ TROUBLE_ENDS = "\0\n"  # separates two entries in the file "troubles"
 class Party:
     def __init__(self, seed, folder):
         self.seed = seed
-        self.folder = Path(folder)  # folder for the timelines
-        self.pid = os.getpid()  # the process that is traced
-        self.tracing = True  # if False, the test runs without Ocular
+        self.folder = Path(folder)  # Folder for the timelines.
+        self.pid = os.getpid()  # The process that is traced.
+        self.tracing = True  # If False, the test runs without Ocular.
         self.over = threading.Event()
         self.counts = collections.Counter()
         self.names = 0
@@ -74,7 +74,7 @@ class Troop:
             thread.start()
 
     def join(self, seconds):
-        """Waits for all these threads. Returns the names of those that do not end."""
+        """Waits for all threads. Returns the names of the threads that do not end."""
         limit = time.monotonic() + seconds
         for thread in self.threads:
             thread.join(max(0, limit - time.monotonic()))

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Forks so that Python does not know about it, as a C library could do. The
-// child runs only the fork handlers, and ends at once. CPython allows nothing
-// more in the child, because threads that do not exist in the child could hold
-// CPython's locks.
+// Forks without Python's knowledge, as a C library could do. The child runs
+// only the fork handlers, and ends at once. More is not allowed in the child,
+// because threads that exist only in the parent could hold CPython's locks.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

@@ -11,7 +11,7 @@ import signal
 import threading
 import time
 
-SLOW = 60  # seconds; longest wait for a handler
+SLOW = 60  # longest wait for a handler in seconds
 OWN = (signal.SIGUSR2, signal.SIGPROF)
 PIPE = 1 << 16  # number of bytes that a pipe holds
 
@@ -71,7 +71,7 @@ def kill(party, dice):
 
 
 def time_cpu(party, dice):
-    """Uses an interval timer that counts CPU time, as another sampler does."""
+    """Uses an interval timer that counts CPU time, like another sampling profiler."""
     while party.going(dice.random() * 0.1):
         before = handled[signal.SIGPROF]
         signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001 + dice.random() * 0.01)
@@ -95,7 +95,7 @@ def block(party, dice):
 
 
 def wait(party, dice):
-    """No wait of this part of the test ends early, and none fails with EINTR."""
+    """Waits in many ways. No wait may end early or fail with EINTR."""
     near, far = os.pipe()
     poll = select.poll()
     poll.register(near, select.POLLIN)

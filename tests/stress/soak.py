@@ -31,30 +31,30 @@ from figures.record import figure, recording  # noqa: E402
 from party import TROUBLE_ENDS, Party, Troop  # noqa: E402
 
 BUDGET = 0.01
-# The numbers of a function that runs several times a second may have at most this age in
-# seconds. In a short run, the largest age is this fraction of the run's length.
+# Largest age in seconds of the numbers of a function that runs several times a second. In a
+# short run, the limit is SHORT_AGE times the length of the run.
 MOST_AGE_S, SHORT_AGE = 30, 0.7
-# From the first half to the second half, memory may grow by this much (a fraction of the
-# memory, or KiB).
+# From the first half to the second half of the run, memory may grow by this fraction or by
+# this many KiB, whichever is larger.
 MOST_GROWTH, MOST_KIB = 0.03, 2048
-# In a shorter run the start matters most, so these limits find only large errors.
+# In a run shorter than SHORT_S, the start matters most, and only large errors are found.
 SHORT_S, SHORT_KIB, SHORT_OVER = 300, 8192, 4
-# The overhead of a window may be at most this many times the allowed overhead. For this
-# fraction of the time it may be larger.
+# In ten seconds the overhead may be OVER times the allowed overhead. It may be larger for
+# the fraction MOST_OVER of the time.
 OVER, MOST_OVER = 1.10, 0.10
 # The overhead of the whole run may be at most this many times the allowed overhead.
 MEAN_OVER = 1.05
-SETTLE_S = 20  # seconds of the warm-up, in which functions go dark for the first time
+SETTLE_S = 20  # seconds of the warm-up, in which functions first lose their hooks
 PATIENCE_S = 60
 LEAST_LOOKS = 5  # a short run continues until there are at least this many snapshots
 VISITORS = 3
-# longest time in seconds between two viewers; each first snapshot costs time
+# Longest time in seconds between two viewers. The first snapshot for a viewer is expensive.
 PAUSE_S = 12
 
 
 # --- The program --------------------------------------------------------------
 
-PHASE_S, IDLE_S = 20, 4  # at the end of each phase, only beat() works for some seconds
+PHASE_S, IDLE_S = 20, 4  # at the end of each phase, only beat() works for IDLE_S seconds
 FORK_S = 7
 
 
@@ -118,18 +118,18 @@ def kinds_at(seconds):
 
 
 def run_throughout(begin, end):
-    """Returns the names of functions that run at two given times and during all the time
-    between them. A kind of work runs for as many phases as there are workers, and then does
-    not run for two phases."""
+    """Returns the names of the functions that run all the time from `begin` to `end`. A
+    kind of work runs for as many phases as there are workers, and then does not run for two
+    phases."""
     if end - begin < PHASE_S and begin % PHASE_S > PHASE_S - IDLE_S - 1:
-        return {"pulse"}  # the time begins in an idle time, or shortly before one
+        return {"pulse"}  # only beat() works in a part of this time
     both = set(kinds_at(begin)) & set(kinds_at(end))
     return {"pulse", *(kind.__name__ for kind in both)}
 
 
 def worker(number):
-    """Returns a part that does another kind of work in each phase, and nothing at the end
-    of a phase."""
+    """Returns a part of the program. It does another kind of work in each phase, and
+    nothing at the end of a phase."""
 
     def working(party, dice):
         while party.going():
@@ -159,7 +159,7 @@ def program(folder):
         serve=True, overhead_budget=BUDGET, quiet=True, timeline_limit=4 << 20
     )
     party = Party("soak", folder)
-    time.sleep(1)  # until all threads of Ocular run
+    time.sleep(1)  # after this time, all threads of Ocular run
     before = watch.Held.now()
     parts = [(f"worker {number}", worker(number)) for number in range(WORKERS)]
     parts += [("beat", beat), ("churn", churn), ("gather", work.gather)]
@@ -205,7 +205,7 @@ def asks(party, viewer, dice):
         try:
             viewer.rearm(row["id"])
         except client.Refused:
-            pass  # the code of the function might have been freed
+            pass  # perhaps the function's code was freed
 
 
 def never_reads(party, viewer, dice):
@@ -251,14 +251,14 @@ def visit(party, dice):
 
 
 class Watcher:
-    """A viewer that is connected all the time, and what it sees."""
+    """A viewer that is connected all the time, and the numbers that it has received."""
 
     def __init__(self, settle_s):
         self.settle_s, self.began = settle_s, time.monotonic()
-        self.memory = []  # [(s, KiB)]
-        self.overhead = []  # [(s, overhead)]
-        self.ages = []  # [(age of a running function's numbers, the function's name)]
-        # missed targets, which can also be missed because the machine is busy
+        self.memory = []  # Tuples of s and KiB.
+        self.overhead = []  # Tuples of s and overhead.
+        self.ages = []  # Ages of running functions' numbers, and the functions' names.
+        # Missed targets. A busy machine can be the cause.
         self.misses = []
 
     def now(self):
@@ -293,9 +293,8 @@ class Watcher:
 
 
 def own_kib(pid):
-    """Returns the process's own memory in KiB, without pages of files. If pages of files
-    counted (as in Pss), the memory would seem to grow when another process that runs the
-    same Python ends."""
+    """Returns the process's own memory in KiB, without pages of files. With these pages (as
+    in Pss), the memory would seem to grow if another process with the same Python ended."""
     fields = Path(f"/proc/{pid}/status").read_text()
     return sum(int(fields.split(name)[1].split()[0]) for name in ("RssAnon:", "VmSwap:"))
 
@@ -304,8 +303,8 @@ def own_kib(pid):
 
 
 def check_memory(watcher, seconds):
-    """Compares the memory of the second half with the memory of the first half, without the
-    time in which the program makes everything that it makes only once."""
+    """Compares the memory of the second half with the memory of the first half. The first
+    fifth of the run is left out, because the program then allocates what it keeps."""
     steady = [kib for at, kib in watcher.memory if at > seconds / 5]
     half = len(steady) // 2
     first, second = statistics.median(steady[:half]), statistics.median(steady[half:])
@@ -352,7 +351,7 @@ def check_ages(watcher, seconds):
 
 
 def run(seconds, folder):
-    """Returns (troubles, missed targets, texts for the last line of the output)."""
+    """Returns troubles, missed targets, and texts for the last line of the output."""
     process = subprocess.Popen(
         [sys.executable, "-W", "ignore", __file__, "program", folder],
         text=True,

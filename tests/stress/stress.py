@@ -28,7 +28,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import party as parties  # noqa: E402
 from figures.record import figure, recording  # noqa: E402
 
-# if the test takes this many seconds more than the chosen time, it counts as hung
+# The test counts as hung if it takes this many seconds more than the chosen time.
 PATIENCE = 120
 
 
@@ -83,7 +83,7 @@ def round_of(party, seconds):
 
 
 def look_around(party, before):
-    """Checks for leaks after all parts have ended."""
+    """Checks for leaks when all parts of the test have ended."""
     import control
     import watch
 
@@ -92,7 +92,7 @@ def look_around(party, before):
     code = party.counts["code"]
     after = watch.settled(before, code)
     found = watch.complaints(before, after, code)
-    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps memory after it was freed
+    if "LD_PRELOAD" in os.environ:  # a sanitizer keeps freed memory
         found = [trouble for trouble in found if "memory" not in trouble]
     for trouble in found + watch.leftovers():
         party.fail(trouble)
@@ -140,7 +140,7 @@ def rounds(party, options):
             figures = look_around(party, before)
     Path(options.report).write_text(json.dumps({"counts": party.counts, **figures}))
     if threading.active_count() > 1:
-        os._exit(1)  # threads that hang would prevent a normal exit
+        os._exit(1)  # a normal exit would wait for threads that hang
     return 0
 
 
@@ -187,7 +187,7 @@ def command(options, scratch, report):
 
 
 def watch_over(options, scratch):
-    """Returns (failures, report of the test)."""
+    """Starts the test's process. Returns the failures and the report of the test."""
     import children
 
     (scratch / "s").mkdir(mode=0o700)
@@ -210,7 +210,7 @@ def watch_over(options, scratch):
             status = process.wait(1.25 * options.seconds + PATIENCE)
         except subprocess.TimeoutExpired:
             troubles.append(f"hangs\n{children.backtrace(process.pid)}")
-            # this makes the process print its Python stacks
+            # The signal makes the process print its Python stacks.
             process.send_signal(signal.SIGUSR1)
             time.sleep(1)
             os.killpg(process.pid, signal.SIGKILL)

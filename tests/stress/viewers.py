@@ -46,9 +46,9 @@ def talk(party, dice):
                 dice.choice(WHIMS)(party, viewer, dice)
             party.count("connections")
         except (OSError, client.Ended, client.Refused, AssertionError):
-            # There are three possible reasons: there is no server at the moment, the server
-            # has gone, or the server has refused invalid data. The answer to invalid data
-            # can also look like another answer.
+            # There are three possible reasons. No process serves at the moment, the server
+            # has ended, or it has refused invalid data. The answer to invalid data can also
+            # look like another answer.
             party.going(0.02)
 
 
@@ -74,7 +74,7 @@ def asks_for_details(party, viewer, dice):
     snapshot = viewer.snapshot()
     ids = [row["id"] for row in snapshot["functions"][:10]] + [0]
     for _ in range(dice.randrange(1, 5)):
-        if dice.random() < 0.3:  # The next request replaces this request.
+        if dice.random() < 0.3:  # the next request replaces this one
             viewer.send(client.DETAIL, struct.pack("<Q", dice.choice(ids)), 1)
         try:
             listing = viewer.detail(dice.choice(ids))
@@ -95,7 +95,7 @@ def asks_for_a_timeline(party, viewer, dice):
     if dice.random() < 0.5:
         viewer.export(party.folder / f"viewer-{viewer.socket.fileno()}.json")
         party.count("exports for a viewer")
-    else:  # the viewer disconnects while the recording is on its way
+    else:  # the viewer disconnects before the recording arrives
         kind = dice.choice((client.TIMELINE, client.SAMPLED))
         viewer.send(client.HANDOUT, struct.pack("<Q", kind), 1)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Finds out which resources a process holds before and after the test: threads,
-descriptors, memory, children and tool ids. Also runs a quiet phase, in which the true value
-of every number is known."""
+descriptors, memory, children and tool ids. Also traces a quiet phase, in which the true
+number of calls is known."""
 
 import ctypes
 import gc
@@ -39,7 +39,7 @@ def _descriptors():
     for entry in os.scandir("/proc/self/fd"):
         try:
             target = os.readlink(entry.path)
-        # this is the descriptor of the directory that is being read
+        # This is the descriptor by which this function reads the directory.
         except FileNotFoundError:
             continue
         found[target.partition(":[")[0]] += 1
@@ -57,15 +57,15 @@ def _threads():
 
 
 def _memory():
-    """Returns the resident bytes, after all memory that can be returned to the system was
-    returned."""
+    """Returns the resident bytes, after malloc has returned its free memory to the
+    system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def settled(before, code, seconds=5, serving=False):
-    """Waits for threads that are about to end, and returns Held.now()."""
+    """Waits until no more is held than `before`, or for `seconds`. Returns what is held."""
     limit = time.monotonic() + seconds
     while True:
         held = Held.now()
@@ -75,7 +75,7 @@ def settled(before, code, seconds=5, serving=False):
 
 
 def complaints(before, after, code=0, serving=False):
-    """Returns the resources that are held now and were not held before. `code` is the
+    """Returns texts about resources in `after` that are not in `before`. `code` is the
     number of code objects that were made in between. If the process is still `serving`, it
     may have threads of Ocular."""
     found = [
@@ -94,7 +94,7 @@ def complaints(before, after, code=0, serving=False):
 
 
 def leftovers():
-    """Returns the zombies, the tool ids and the socket that are left."""
+    """Returns texts about zombies, tool ids and a socket that are left."""
     found = []
     try:
         pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -127,9 +127,9 @@ def caller(times):
 
 
 def quiet_phase(mode, threshold):
-    """Traces a known number of calls in several threads at the same time. Returns how far
-    the counted numbers are wrong."""
-    names = {}  # new functions, which have never run
+    """Traces a known number of calls in several threads at the same time. Returns texts
+    about wrong numbers."""
+    names = {}  # functions that have never run
     exec(compile(KNOWN, "/made/known.py", "exec"), names)
     ocular.start_tracing(
         mode=mode, deinstrument_threshold=threshold, perfetto=False, quiet=True

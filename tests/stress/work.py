@@ -102,7 +102,7 @@ def exercise(names, n, dice):
 
 
 def meet(function, dice):
-    """Several short threads run one function. Then the function's code is freed."""
+    """Runs one function in several short threads. Then the function's code is freed."""
     threads = [
         threading.Thread(target=function, args=(dice.randrange(30),))
         for _ in range(dice.randrange(1, 5))
@@ -114,8 +114,8 @@ def meet(function, dice):
 
 
 class Ends:
-    """An object of this class is garbage in a cycle of references. The object's finalizer
-    runs Python code, and lets other threads run."""
+    """An object in a reference cycle. Its finalizer runs Python code, and lets other
+    threads run."""
 
     def __init__(self, sleeps):
         self.me = self
@@ -152,8 +152,8 @@ def collect(party, dice):
 
 
 def raise_kinds(party, dice):
-    """Raises exceptions of types, and in code, that are freed soon. Some are too many to be
-    counted within a budget."""
+    """Raises exceptions whose types and code are freed soon afterwards. Sometimes there are
+    too many to be counted within a budget."""
 
     def catch(raise_one, times):
         for _ in range(times):
@@ -171,7 +171,7 @@ def raise_kinds(party, dice):
 
 
 def depth_reached():
-    """Returns the number of frames that can be pushed before RecursionError."""
+    """Returns the number of frames that Python pushes before it raises RecursionError."""
     deepest = 0
 
     def down(depth):
@@ -232,8 +232,8 @@ def gather(party, dice):
 
 
 def other_tools(party, dice):
-    """Trace functions, profilers and another tool of sys.monitoring start and stop, while
-    all other parts of the stress test run."""
+    """Starts and stops trace functions, profilers and another tool of sys.monitoring, while
+    the other parts of the stress test run."""
 
     def hook(frame, event, argument):
         return hook

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The frames of a simulated interpreter, and the layout that describes them,
-// for tests that read the stacks of threads.
+// For tests that read the stacks of threads: makes the frames of a simulated
+// interpreter, and the layout that describes them.
 #pragma once
 
 #include "tracer/sample/walk.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes a struct Code by hand. A test uses a struct Code that was made by hand
-// if the test needs no bytecode. Code_free() frees the struct Code.
+// Makes a struct Code for tests that need no bytecode. Code_free() frees it.
 #pragma once
 
 #include "ipc/base/heap.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Registers functions made of bytecode, and reads the counts of their calls,
-// for tests of hooks without an interpreter. A file that includes this file
+// For tests of hooks without an interpreter: registers functions made of
+// bytecode, and reads the counts of their calls. A file that includes this file
 // must include cmocka.h first.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // Indices of the sites of LOOP.
+enum { JUMP_SITE = 1, RETURN_SITE = 2 }; // Indices of two sites of LOOP.
 
 // clang-format off
 static const uint8_t LOOP[] = {

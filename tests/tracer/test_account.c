@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/account, which computes the time of hooks from their time
-// with warm caches and from samples.
+// Tests tracer/budget/account. It computes the time of hooks from samples and
+// from the time that a hook takes with warm caches.
 #include "tracer/budget/account.h"
 
 #include <math.h>
@@ -24,9 +24,9 @@ static void start(struct Account *account, const _Atomic double *share)
     Account_init(account, &source);
 }
 
-// Adds `timed` seconds of hooks with warm caches. Of these hooks, samples find
-// `found` seconds in Ocular's code. Returns the seconds of hooks that the
-// account adds.
+// Adds hooks that would take `timed` seconds with warm caches, and for which
+// samples find `found` seconds in Ocular's code. Returns the seconds of hooks
+// that the account adds.
 static double spend(struct Account *account, double timed, double found)
 {
     double before = account->hooks;
@@ -57,13 +57,13 @@ TEST(test_samples_say_how_cold_hooks_are)
     struct Account account;
 
     start(&account, &budget);
-    // Half of the hooks' time is in Ocular's code, so hooks are six times
-    // slower than with warm caches.
+    // Samples find three times the warm time in Ocular's code, which is only
+    // half of a hook. So hooks take six times the warm time.
     for (int i = 0; i < 100; i++)
         spend(&account, 0.01, 0.03);
     assert_true(fabs(Account_hook_factor(&account) - 6) < 0.5);
     assert_true(fabs(spend(&account, 0.01, 0.03) / 0.06 - 1) < 0.1);
-    // The program changes, and old samples lose their weight.
+    // The program has changed, and old samples count less and less.
     for (int i = 0; i < 600; i++)
         spend(&account, 0.01, 0.01);
     assert_true(fabs(Account_hook_factor(&account) - 2) < 0.3);

@@ -10,7 +10,7 @@
 
 #include "tests/unit.h"
 
-#define BYTECODE 0x40 // Offset of the bytecode in a code object.
+#define BYTECODE 0x40 // Bytes before the bytecode in a code object.
 
 static struct Registry *registry;
 static struct Code *a, *b, *c, *caller;
@@ -21,7 +21,7 @@ static struct Flame flame;
 static struct Breakdown functions; // The functions of one thread.
 static struct SampledStack stack;
 static struct Attribution attribution;
-// In this window, the program has used one core for one second.
+// In the samples' window, the program has used one core for one second.
 static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
 
 enum { CACHE, RESUME, LOAD, EXTENDED, CALL, JUMP, CALL_PY = 100, CALL_C };
@@ -115,7 +115,7 @@ static void assert_ns(const struct Code *code, uint64_t cpu, uint64_t wait,
         cumulative);
 }
 
-// The wait that the sink got last, and the number of waits.
+// The newest wait that the sink has received, and the number of waits.
 static struct SampledWait reported;
 static unsigned reported_count;
 
@@ -154,7 +154,7 @@ TEST_WITH(test_waits_are_divided_by_kind, set_up, tear_down)
     stack.starved_ns = 25;
     stack.starved = 0.25;
     add(0, 100);
-    // A wait for a CPU is no part of a call, whatever the function does.
+    // A wait for a CPU never counts as a part of a call.
     assert_int_equal(Counter_get(&Share_parts(&a->share)->wait_to_run.total_ns),
                      25);
     STACK(0x3000, 0x2000);
@@ -184,7 +184,7 @@ static void sum_waits(void *context, const struct SampledWait *wait, pid_t tid)
     *(double *)context += wait->ns + wait->starved_ns;
 }
 
-// 200 threads wait, and each lives for four observations.
+// 200 threads wait, and each of them is observed four times before it ends.
 TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
 {
     enum { THREADS = 200, STEPS = 400, LIFE = 4 };
@@ -206,7 +206,7 @@ TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
     assert_float_equal(sum / (250e6 * THREADS * STEPS), 1, 0.05);
 }
 
-// The sink gets each wait that is long enough to be recorded.
+// Each wait that is long enough for the recording goes to the sink.
 TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)
 {
     attribution.sink.wait = keep_wait;
@@ -239,12 +239,12 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     struct CallEdge edge;
 
     STACK(0x1000, 0x2000);
-    for (int i = 0; i < 5; i++) // a is armed, so its hooks see its callers.
+    for (int i = 0; i < 5; i++) // The hooks of a see its callers.
         add(10, 0);
     assert_false(CallEdges_pop(&edges, &edge));
     a->hot.dark = true;
     STACK(0x1000, 0x3000);
-    add(10, 0); // One sample could be from a torn stack.
+    add(10, 0); // One sample could be wrong.
     assert_false(CallEdges_pop(&edges, &edge));
     for (int i = 0; i < 5; i++) {
         STACK(0x1000, 0x3000);
@@ -313,7 +313,7 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
         assert_true(stack.in_c == (unit == AT_CALL));
         assert_int_equal(stack.depth, 2);
     }
-    // The call of a C function has no function version here.
+    // The cache of a call of a C function contains no function version.
     specialize(CALL_C, 71);
     judge_at(AT_CALL, true);
     assert_true(stack.in_c);
@@ -321,7 +321,7 @@ TEST_WITH(test_a_call_without_a_frame_is_in_c, set_up, tear_down)
 }
 
 // A C function with a row of its own gets the samples of its calls. The
-// caller's instruction keeps its samples, and calls no Python function.
+// caller's instruction keeps its samples, too, and has no Python callee.
 TEST_WITH(test_a_c_function_gets_its_samples, set_up, tear_down)
 {
     a->who.c_function = true;
@@ -340,20 +340,20 @@ TEST_WITH(test_a_c_function_gets_its_samples, set_up, tear_down)
         Code_instruction_samples(caller)[2 + Code_instruction_count(caller)],
         1);
     assert_int_equal(caller->share.callees[2], 0);
-    // The function was found only after the sample.
+    // The C function was found only after the sample.
     stack.newest_id = 0;
     judge_at(AT_CALL, true);
     assert_int_equal(stack.depth, 2);
-    // The instruction calls a Python function now.
+    // Now the instruction calls a Python function.
     stack.newest_id = 4;
     CCalls_note(caller, AT_CALL, 0);
     judge_at(AT_CALL, true);
     assert_int_equal(stack.depth, 2);
 }
 
-// A timed call of b takes ten times as long as an empty call. While the frame
-// of b is pushed or popped, b is credited with at most a tenth of its own time,
-// and the caller with the rest.
+// A timed call of b takes ten times as long as an empty call. Of the time in
+// which the frame of b is pushed or popped, b gets at most a tenth of its own
+// time, and the caller gets the rest.
 TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
 {
     unsigned entered = 0;
@@ -372,18 +372,18 @@ TEST_WITH(test_freeing_a_callees_locals_is_its_callers, set_up, tear_down)
         assert_int_equal(stack.depth, stack.entering ? 3 : 2);
         add(100, 0);
     }
-    // 10 of 100 samples, and the first one, find b entered.
+    // 10 of 100 samples, and the first one, count as samples of b.
     assert_in_range(entered, 10, 12);
     assert_ns(b, 9000 + 100 * entered, 0, 9000 + 100 * entered);
     assert_ns(caller, 2000 - 100 * entered, 0, 11000);
-    // Now a call of b is as short as an empty call.
+    // Now a call of b takes as long as an empty call.
     Counter_set(&b->hot.self_cycles, 200);
     judge_at(AT_CALL, true);
     expect_calls(b);
 }
 
-// If a sample finds the callee's frame not yet pushed or just popped, the time
-// is credited to the callee.
+// If a sample comes just before the callee's frame is pushed or just after it
+// is popped, the callee gets the time.
 TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
 {
     specialize(CALL_PY, 71);
@@ -395,8 +395,8 @@ TEST_WITH(test_a_call_of_a_function_is_its_callees, set_up, tear_down)
     specialize(CALL_PY, 999); // No function has this version.
     judge_at(AT_CALL, true);
     expect_calls(NULL);
-    // No version is known, so the time is credited to the callee that an
-    // earlier stack has shown at this call instruction.
+    // No version is known. So the time goes to the callee that an earlier stack
+    // has shown at this call instruction.
     STACK(0x1000, caller->who.address);
     stack.frames[1].instruction = (uintptr_t)live + 2 * AT_CALL;
     add(10, 0);

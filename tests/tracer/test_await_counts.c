@@ -9,7 +9,7 @@
 static const struct TaskLine HANDLER = {"handler", "/app.py", 3, 7, false};
 static const struct TaskLine HELPER = {"helper", "/app.py", 9, 8, false};
 
-// Returns the table's row of the function, or NULL.
+// Returns the function's row in the table, or NULL.
 static const struct AwaitRow *row_of(const struct TaskTable *table,
                                      uint64_t function)
 {
@@ -19,8 +19,9 @@ static const struct AwaitRow *row_of(const struct TaskTable *table,
     return NULL;
 }
 
-// The numbers are means over the newest walks. A walk that begins again counts
-// nothing, and a function without suspended calls is forgotten.
+// The numbers are means over the newest walks over all tasks. A walk that has
+// to begin again counts nothing. A function without suspended calls is
+// forgotten.
 TEST(the_newest_walks_weigh_most)
 {
     struct AwaitCounts counts = {NULL};
@@ -64,7 +65,7 @@ TEST(names_say_what_a_function_awaits)
                      AWAITS_LOCK);
     assert_int_equal(AwaitKind_of(anyio, "SocketStream.receive"),
                      AWAITS_SOCKET);
-    // This function awaits the program's own code.
+    // This function awaits the program's own code, so the kind is unknown.
     assert_int_equal(AwaitKind_of(anyio, "TaskGroup._run_wrapped_task"),
                      AWAIT_UNKNOWN);
     assert_int_equal(AwaitKind_of(NULL, "sleep"), AWAIT_UNKNOWN);

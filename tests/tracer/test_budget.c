@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/budget/budget with simulated programs. The tests check the
-// allowance, the measured shares of the costs, and the fractions of the
-// allowance for the sampler and for the hooks.
+// allowed overhead, the measured costs, and the parts of the allowed overhead
+// that the sampler and the hooks get.
 #include "tracer/budget/budget.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "tests/unit.h"
 
 #define TICK 0.2
-#define DELAYS 32 // Number of ticks ahead for which hook time can be planned.
+#define DELAYS 32 // Hook time can be planned for this many ticks.
 
 // A simulated program and its tracing.
 struct World {
@@ -19,7 +19,7 @@ struct World {
     struct BudgetReading now;
     double (*cores)(double t);
     double sample; // Seconds that one sample takes.
-    double fixed;  // Cores that the governor and the other fixed costs take.
+    double fixed;  // Cores that the governor and other fixed costs take.
     // Cores that snapshots take. If snapshots are throttled, they take half of
     // this.
     double shown;
@@ -137,14 +137,14 @@ TEST(test_a_storm_is_paid_back)
 {
     struct World w = world(one_core, 0.01);
 
-    w.coming[2] = 0.08; // This is four times the seconds in a full bucket.
+    w.coming[2] = 0.08; // Four times the hook time that can be saved up.
     run(&w, 1);
     assert_true(Budget_is_overdrawn(&w.budget));
     run(&w, 120);
     assert_false(Budget_is_overdrawn(&w.budget));
 }
 
-// A debt that the program cannot pay back within four seconds is forgiven.
+// If a debt exceeds four seconds of the allowed overhead, the rest is forgiven.
 TEST(test_a_debt_ends)
 {
     struct World w = world(one_core, 0.01);
@@ -163,14 +163,14 @@ TEST(test_steps)
 
     run(&up, 59);
     assert_true(fabs(up.budget.rate - 0.2 * 0.01) < 1e-6);
-    run(&up, 5); // The program's new load has lasted four seconds.
+    run(&up, 5); // The new load has lasted four seconds.
     assert_true(fabs(up.budget.rate - 0.01) < 1e-6);
     run(&down, 65);
     assert_true(fabs(down.budget.rate - 0.2 * 0.01) < 1e-6);
 }
 
-// With many viewers, the fixed costs alone exceed the budget. The sampler then
-// keeps half of its fraction, and the hooks keep a fifth of the allowance.
+// With many viewers, the fixed costs alone exceed the budget. Then the sampler
+// still gets half of its part, and hooks a fifth of the allowed overhead.
 TEST(test_fixed_costs_above_it)
 {
     struct World w = world(one_core, 0.005);
@@ -189,8 +189,8 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), (0.5 - 0.15) * 0.005, 1e-4);
 }
 
-// The sampler gets four tenths of the allowance if hooks use their whole
-// fraction, or if the program pauses.
+// The sampler gets 40 % of the allowed overhead if the hooks use their whole
+// part, or if the program pauses.
 TEST(test_the_samplers_part)
 {
     struct World w = world(one_core, 0.01);
@@ -203,7 +203,7 @@ TEST(test_the_samplers_part)
     assert_true(w.hz > 0.64 * 0.01 / w.sample);
     w.cores = idle;
     run(&w, 3);
-    // The sampler takes no more than its fraction.
+    // The sampler does not use more than its part.
     assert_true(w.hz < 0.41 * 0.01 / w.sample);
 }
 
@@ -239,7 +239,7 @@ TEST(test_odd_readings)
     struct Budget budget;
 
     Budget_init(&budget, 0.01, &start);
-    odd.threads = 0.2; // Ocular's threads used more than the whole CPU time.
+    odd.threads = 0.2; // Impossible, because it exceeds `cpu`.
     Budget_read(&budget, &odd);
     assert_true(isfinite(budget.level) && isfinite(budget.rate));
     assert_true(isnan(Budget_window(&budget).measured));

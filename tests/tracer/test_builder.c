@@ -28,8 +28,8 @@ static void rest(double s)
     nanosleep(&time, NULL);
 }
 
-// The sampler observes once, a tenth of a second after its start, so the
-// sampler's clock stays at this time.
+// The sampler observes only once, a tenth of a second after its start. Its
+// clock then stays at this time.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
@@ -80,8 +80,8 @@ static struct Code *called(struct Fixture *f, const char *name, uint64_t calls)
     return code;
 }
 
-// If a function's calls have not returned, or have always had a dark callee,
-// the function's time is null and not zero.
+// A function's time is null, not zero, if none of its calls has returned, or if
+// each call has called a function without hooks.
 TEST_FIXTURE(test_what_was_not_timed_is_null)
 {
     struct Code *inside = called(f, "inside", 1), *lean = called(f, "lean", 3);
@@ -115,8 +115,8 @@ TEST_FIXTURE(test_what_was_not_timed_is_null)
     assert_true(s->retired[0].waited_cycles == NULL_U64);
 }
 
-// The cost of a hook is only known to within a few ticks, so the cost that is
-// subtracted can exceed the measured cycles.
+// Ocular subtracts the cost of hooks from the measured cycles. This cost has an
+// error of a few ticks, so it can be larger than the cycles.
 TEST_FIXTURE(test_no_cycles_below_zero)
 {
     struct Code *code = called(f, "f", 18);
@@ -153,9 +153,9 @@ TEST_FIXTURE(test_a_rate_that_is_not_known)
     Counter_set(&code->share.run_samples, 100);
     assert_true(find(build(f), code)->calls_error < 0.5);
     assert_false(isnan(find(f->snapshot, code)->calls_per_s));
-    // This generator is resumed hundreds of times in each call. The generator
-    // went dark in the middle of a call each time, so the number of resumptions
-    // in a call is unknown.
+    // This generator is resumed hundreds of times in each call. It lost its
+    // hooks in the middle of each call, so the resumptions in a call are
+    // unknown.
     Counter_set(&code->hot.resumed, 990);
     code->cold.dark_times = 10;
     Code_touch(code);
@@ -166,8 +166,8 @@ TEST_FIXTURE(test_a_rate_that_is_not_known)
     assert_true(find(build(f), code)->calls_error < 0.5);
 }
 
-// The rate is computed from the function's share and the mean time of a call,
-// whether the function is armed or dark.
+// The rate is the function's share divided by the mean time of a call, whether
+// or not the function has hooks.
 TEST_FIXTURE(test_rate_by_shares)
 {
     struct Code *code = called(f, "f", 1000);
@@ -188,20 +188,20 @@ TEST_FIXTURE(test_rate_by_shares)
     code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    // The function is armed again, so far with calls of a few moments only.
+    // The function has got its hooks back a short time ago.
     code->hot.dark = false;
     Counter_set(&code->hot.entries, 1005);
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->row.rate_at -= 1; // The function has now been armed for a second.
+    code->row.rate_at -= 1; // The hooks have been in for a second.
     Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
 }
 
-// The function always calls a dark function, so samples give the fraction of
-// the function's total time that is its own time.
+// The function always calls a function without hooks. So samples say which part
+// of its total time is its own time.
 TEST_FIXTURE(test_self_by_samples)
 {
     struct Code *code = called(f, "f", 100);
