@@ -124,14 +124,15 @@ __attribute__((noinline)) static uint32_t meet_type(struct Objects *objects,
 }
 
 __attribute__((noinline)) static void
-meet_pair(struct Objects *objects, PyTypeObject *type, PyObject *code)
+meet_pair(struct Objects *objects, PyObject *object, PyObject *code)
 {
+    PyTypeObject *type = Py_TYPE(object);
     uint32_t number = Objects_find_type(objects, type);
     const struct Code *found = code ? Adopt_find(&ocular_state, code) : NULL;
 
     if (!number)
         number = meet_type(objects, type);
-    Objects_meet_pair(objects, number, code, found ? found->hot.id : 0);
+    Objects_meet_pair(objects, object, number, code, found ? found->hot.id : 0);
 }
 
 __attribute__((noinline)) static void check(struct Objects *objects)
@@ -190,7 +191,7 @@ static int trace(PyObject *object, PyRefTracerEvent event, void *data)
     objects = ocular_state.watch.objects;
     if (objects && objects->collecting && (int)event != REMOVED) {
         number = Objects_find_type(objects, Py_TYPE(object));
-        Objects_collect(objects,
+        Objects_collect(objects, object,
                         number ? number : meet_type(objects, Py_TYPE(object)),
                         event == PyRefTracer_CREATE);
         return 0;
@@ -201,11 +202,12 @@ static int trace(PyObject *object, PyRefTracerEvent event, void *data)
     if (event == PyRefTracer_CREATE) {
         const void *code = running_code(state);
 
-        if (!Objects_born(objects, type, code))
-            meet_pair(objects, type, (PyObject *)code);
+        if (!Objects_born(objects, object, type, code))
+            meet_pair(objects, object, (PyObject *)code);
     } else {
         number = Objects_find_type(objects, type);
-        Objects_died(objects, number ? number : meet_type(objects, type));
+        Objects_died(objects, object,
+                     number ? number : meet_type(objects, type));
     }
     if (Objects_must_check(objects))
         check(objects);

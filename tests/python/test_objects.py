@@ -34,6 +34,11 @@ def keep(kept, count):
         kept.append(Kept())
 
 
+def keep_none(count):
+    for _ in range(count):
+        Kept()
+
+
 def drop(count):
     for _ in range(count):
         Temporary()
@@ -126,12 +131,17 @@ def test_a_type_that_only_grows(counted):
     found = {}
     while not found.get(name(Kept), {}).get("grows") and time.monotonic() < end:
         keep(kept, 20)
+        keep_none(500)
         [[] for _ in range(20000)]
         time.sleep(0.02)
-        found = types(ocular.snapshot())
+        rows = ocular.snapshot()
+        found = types(rows)
     assert next(iter(found)) == name(Kept)
     assert [row["type"] for row in found.values() if row["grows"]] == [name(Kept)]
     assert found[name(Kept)]["net_per_s"] > 0
+    # keep_none creates more, but its objects die.
+    rows = [row for row in rows["objects"]["types"] if row["type"] == name(Kept)]
+    assert [row["function"] for row in rows] == [None, "keep", "keep_none"]
 
 
 @new

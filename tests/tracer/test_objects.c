@@ -34,19 +34,25 @@ static uint32_t number_of(int type)
 }
 
 // Does what the tracer does.
-static void event(int type, int function, bool born)
+static void event_of(const void *object, int type, int function, bool born)
 {
     if (objects.collecting)
-        Objects_collect(&objects, number_of(type), born);
+        Objects_collect(&objects, object, number_of(type), born);
     if (objects.collecting || objects.phase != OBJECTS_OPEN)
         return;
     if (!born)
-        Objects_died(&objects, number_of(type));
-    else if (!Objects_born(&objects, &types[type], &functions[function]))
-        Objects_meet_pair(&objects, number_of(type), &functions[function],
-                          1 + (uint32_t)function);
+        Objects_died(&objects, object, number_of(type));
+    else if (!Objects_born(&objects, object, &types[type],
+                           &functions[function]))
+        Objects_meet_pair(&objects, object, number_of(type),
+                          &functions[function], 1 + (uint32_t)function);
     if (Objects_must_check(&objects) && Objects_is_over(&objects, now.ticks))
         Objects_end(&objects, &now);
+}
+
+static void event(int type, int function, bool born)
+{
+    event_of(&types[type], type, function, born);
 }
 
 static void pass(double s)
@@ -106,6 +112,16 @@ static struct ObjectRates rates_of(const char *name)
             return Objects_rates(&objects, &objects.sums[i]);
     fail_msg("%s has no numbers", name);
     return (struct ObjectRates){0};
+}
+
+// Returns the growth of the pair whose function has the id.
+static double growth_of(uint32_t id)
+{
+    int i = 1;
+
+    while (objects.pair[i].id != id)
+        i++;
+    return Objects_pair_growth(&objects, &objects.pair_sums[i]);
 }
 
 // A leak of 100 objects a second among 100 000 births is found within a minute.
@@ -236,7 +252,7 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
     for (int i = 1; i < objects.pairs; i++)
         if (objects.pair[i].id == 2)
             assert_float_equal(
-                Objects_pair_rate(&objects, objects.pair_born[i]), 4000, 40);
+                Objects_pair_rate(&objects, &objects.pair_sums[i]), 4000, 40);
     reset();
     objects.event_s = 4e-6; // A tenth of the time.
     run(20, 10, true, 1);
@@ -268,15 +284,15 @@ TEST_WITH(test_addresses_are_used_again, reset, NULL)
     // A class that dies has no module.
     assert_int_equal(Objects_meet_type(&objects, &types[0], "Leak", false),
                      leak);
-    Objects_meet_pair(&objects, leak, &functions[0], 1);
-    assert_true(Objects_born(&objects, &types[0], &functions[0]));
+    Objects_meet_pair(&objects, &now, leak, &functions[0], 1);
+    assert_true(Objects_born(&objects, &now, &types[0], &functions[0]));
     objects.epoch++; // As a type that dies does.
-    assert_false(Objects_born(&objects, &types[0], &functions[0]));
+    assert_false(Objects_born(&objects, &now, &types[0], &functions[0]));
     assert_int_equal(Objects_find_type(&objects, &types[0]), 0);
     leak = Objects_meet_type(&objects, &types[0], "Node", false);
-    Objects_meet_pair(&objects, leak, &functions[0], 2);
-    Objects_meet_pair(&objects, leak, &functions[0], 2);
-    Objects_died(&objects, leak);
+    Objects_meet_pair(&objects, &now, leak, &functions[0], 2);
+    Objects_meet_pair(&objects, &now, leak, &functions[0], 2);
+    Objects_died(&objects, &now, leak);
     pass(1);
     Objects_end(&objects, &now);
     Objects_fold(&objects, &now);
@@ -299,7 +315,7 @@ TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
 
             snprintf(name, sizeof name, "Type%d", i % 3000);
             Objects_meet_pair(
-                &objects,
+                &objects, &now,
                 Objects_meet_type(&objects, &many[i % 3000], name, false),
                 &many[10000 + i], (uint32_t)i);
         }
@@ -311,4 +327,33 @@ TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
         born += objects.sums[i].counted_born;
     assert_int_equal(born, 30000);
     assert_in_range(objects.sums[0].counted_born, 15000, 25000);
+}
+
+// One function leaks an object of a type each 10 ms. Another one creates a
+// hundred times as many, which die after a millisecond.
+TEST_WITH(test_the_creator_of_a_leak, reset, NULL)
+{
+    static const char leaked[6000][16], short_lived[500][16];
+
+    for (int turn = 0; turn < 60000; turn++) {
+        // All objects are counted at first, and then a part of them.
+        double s = turn < 30000 ? 1 : turn / 1000 % 2 ? 0.18 : 0.02;
+
+        if (turn % 1000 == 0)
+            Objects_open(&objects, &now, s, 1e9, s < 1);
+        if (turn % 10 == 0)
+            event_of(&leaked[turn / 10], 0, 3, true);
+        for (int i = 0; i < 10; i++) {
+            event_of(&short_lived[(turn * 10 + i) % 500], 0, 0, true);
+            event_of(&short_lived[(turn * 10 + i + 490) % 500], 0, 0, false);
+        }
+        pass(1e-3);
+        if (turn % 1000 < 999)
+            continue;
+        if (objects.phase == OBJECTS_OPEN)
+            Objects_end(&objects, &now);
+        Objects_fold(&objects, &now);
+        if (turn > 20000)
+            assert_true(growth_of(4) > 30 && growth_of(1) < 10);
+    }
 }

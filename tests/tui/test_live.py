@@ -174,7 +174,7 @@ EFFECTS = {
         "L": ([], r"Event loops +[\d ]+ stalls? of 50ms or more"),
         "T": ([], r"of asyncio|found so far"),
         "x": ([], r"Exceptions +raised [0-9]"),
-        "m": ([], "MOST CREATED BY"),
+        "m": ([], "CREATED BY"),
         "n": (["Esc"], "Hottest lines"),
         "t": ([], "FUNCTIONS OF(.|\n)*analyst|analyst(.|\n)*FUNCTIONS OF"),
         "f": (["Space"], r"all threads +\d(.|\n)*Service\.run +\d"),
@@ -287,7 +287,7 @@ VIEWS = {
     "Callers": ([*FIND, "c"], r"CALLERS, whom(.|\n)* mandelbrot "),
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
-    "Objects": (["m"], r"MOST CREATED BY(.|\n)* int .*\w+:\d"),
+    "Objects": (["m"], r"CREATED BY(.|\n)* int .*\w+:\d"),
     # This pattern is a box with two boxes below it.
     "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),
 }

@@ -36,6 +36,8 @@
 #define BUSY 0.6
 // If the table is nearly full, pairs with fewer births are dropped.
 #define DROPPED 0.5
+// Seconds between two windows without a gap.
+#define NO_GAP_S 1e-3
 
 void Objects_init(struct Objects *objects, double hz, bool counts_deaths)
 {
@@ -130,8 +132,8 @@ static struct ObjectPair *find_pair(struct Objects *objects, const void *type,
     return NULL;
 }
 
-void Objects_meet_pair(struct Objects *objects, uint32_t number,
-                       const void *code, uint32_t id)
+void Objects_meet_pair(struct Objects *objects, const void *object,
+                       uint32_t number, const void *code, uint32_t id)
 {
     struct ObjectType *type = &objects->type[number];
     struct ObjectPair *pair =
@@ -150,7 +152,7 @@ void Objects_meet_pair(struct Objects *objects, uint32_t number,
         pair = &objects->pair[objects->pairs];
         *pair = (struct ObjectPair){
             .type = type->type, .code = code, .id = id, .of = type->of};
-        objects->pair_born[objects->pairs] = 0;
+        objects->pair_sums[objects->pairs] = (struct ObjectPairSums){0};
         put(objects->pair_slots, Objects_slot(type->type, code),
             objects->pairs++);
     }
@@ -160,6 +162,19 @@ void Objects_meet_pair(struct Objects *objects, uint32_t number,
     }
     pair->epoch = objects->epoch;
     pair->born++;
+    Objects_follow(objects, object, (uint32_t)(pair - objects->pair));
+}
+
+// --- Room --------------------------------------------------------------------
+
+static void leave_all(struct Objects *objects)
+{
+    memset(&objects->followed, 0, sizeof objects->followed);
+}
+
+static bool is_short(uint16_t used, uint16_t most)
+{
+    return used > most * 3 / 4;
 }
 
 // Drops entries that are stale or have no objects, and fills both hash tables
@@ -182,12 +197,14 @@ static void tidy(struct Objects *objects)
     for (uint16_t i = 1; i < objects->pairs; i++) {
         const struct ObjectPair *pair = &objects->pair[i];
 
-        if (!pair->type || objects->pair_born[i] < DROPPED)
+        if (!pair->type || objects->pair_sums[i].born < DROPPED)
             continue;
         put(objects->pair_slots, Objects_slot(pair->type, pair->code), pairs);
-        objects->pair_born[pairs] = objects->pair_born[i];
+        objects->pair_sums[pairs] = objects->pair_sums[i];
         objects->pair[pairs++] = *pair;
     }
+    if (pairs < objects->pairs)
+        leave_all(objects); // The pairs have other numbers now.
     objects->types = types;
     objects->pairs = pairs;
     objects->stale = false;
@@ -248,11 +265,23 @@ static double events_per_s(const struct ObjectsTotals *totals)
 
 // --- Windows -----------------------------------------------------------------
 
+static double seconds(const struct Objects *objects,
+                      const struct ObjectsTime *from,
+                      const struct ObjectsTime *to)
+{
+    return fmax((double)(int64_t)(to->ticks - from->ticks) / objects->hz, 0);
+}
+
 void Objects_open(struct Objects *objects, const struct ObjectsTime *at,
                   double s, double events, bool ends)
 {
     objects->phase = OBJECTS_OPEN;
     objects->opened_epoch = ++objects->epoch;
+    // Nobody has seen which objects have died since the last window. If the
+    // table is full, it has no room for new objects.
+    if (seconds(objects, &objects->ended, at) > NO_GAP_S ||
+        objects->followed.count > OBJECT_SLOTS / 2)
+        leave_all(objects);
     objects->opened = *at;
     objects->planned_s = s;
     objects->stop_ticks =
@@ -297,7 +326,7 @@ static double gather(struct Objects *objects)
         struct ObjectPair *pair = &objects->pair[i];
 
         objects->sums[pair->of].window_born += pair->born;
-        objects->pair_born[i] += pair->born * objects->scale;
+        objects->pair_sums[i].born += pair->born * objects->scale;
         pair->born = 0;
     }
     for (uint16_t i = 0; i < objects->names; i++)
@@ -328,10 +357,24 @@ static double add_collections(struct Objects *objects)
     return events;
 }
 
+// Adds the followed objects of a window, which took `s` seconds.
+static void add_pairs(struct Objects *objects, double s)
+{
+    for (uint16_t i = 1; i < objects->pairs; i++) {
+        double net = objects->pair[i].net * objects->scale;
+
+        objects->pair_sums[i].net += net;
+        objects->pair_sums[i].net_s += net * s;
+        objects->pair[i].net = 0;
+    }
+}
+
 static void forget_window(struct Objects *objects)
 {
     objects->scale = 0;
     gather(objects);
+    add_pairs(objects, 0);
+    leave_all(objects);
     for (uint16_t i = 0; i < objects->names; i++)
         objects->sums[i].window_born = objects->sums[i].window_died = 0;
 }
@@ -357,12 +400,18 @@ static void add(struct ObjectSums *sums, double scale, double s)
 }
 
 // Makes older windows weigh less in all sums.
-static void decay(struct Objects *objects, double kept, double kept_long)
+static void decay(struct Objects *objects, double passed_s)
 {
+    double kept = exp(-passed_s / RATE_S);
+    double kept_long = exp(-passed_s / GROWTH_S);
+
     decay_totals(&objects->now, kept);
     decay_totals(&objects->longer, kept_long);
-    for (uint16_t i = 1; i < objects->pairs; i++)
-        objects->pair_born[i] *= kept;
+    for (uint16_t i = 1; i < objects->pairs; i++) {
+        objects->pair_sums[i].born *= kept;
+        objects->pair_sums[i].net *= kept_long;
+        objects->pair_sums[i].net_s *= kept_long;
+    }
     for (uint16_t i = 0; i < objects->names; i++) {
         struct ObjectSums *sums = &objects->sums[i];
 
@@ -379,13 +428,6 @@ static void decay(struct Objects *objects, double kept, double kept_long)
         sums->grew *= kept_long;
         sums->shrank *= kept_long;
     }
-}
-
-static double seconds(const struct Objects *objects,
-                      const struct ObjectsTime *from,
-                      const struct ObjectsTime *to)
-{
-    return fmax((double)(int64_t)(to->ticks - from->ticks) / objects->hz, 0);
 }
 
 static double cpu_seconds(const struct ObjectsTime *from,
@@ -413,6 +455,7 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
     s = fmax(fmax(s - cost_s, s / 4), LEAST_S) * objects->scale;
     for (uint16_t i = 0; i < objects->names; i++)
         add(&objects->sums[i], objects->scale, s);
+    add_pairs(objects, s);
     time->windows = 1;
     time->late = objects->late;
     time->window_s = s;
@@ -436,7 +479,7 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
         time.cpu_s = cpu_seconds(&objects->folded, at);
     }
     objects->folded = *at;
-    decay(objects, exp(-passed_s / RATE_S), exp(-passed_s / GROWTH_S));
+    decay(objects, passed_s);
     if (objects->phase == OBJECTS_ENDED)
         cost_s = add_window(objects, &time);
     else
@@ -447,8 +490,8 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
     add_totals(&objects->now, &time);
     add_totals(&objects->longer, &time);
     objects->phase = OBJECTS_CLOSED;
-    if (objects->stale || objects->types > OBJECT_TYPES * 3 / 4 ||
-        objects->pairs > OBJECT_PAIRS * 3 / 4)
+    if (objects->stale || is_short(objects->types, OBJECT_TYPES) ||
+        is_short(objects->pairs, OBJECT_PAIRS))
         tidy(objects);
     return cost_s;
 }
@@ -482,39 +525,44 @@ double Objects_part(const struct Objects *objects)
     return now->wall_s > 0 ? fmin(now->open_s / now->wall_s, 1) : NAN;
 }
 
-// Computes how many objects a type gains per second of windows (*net), and the
-// standard deviation of this growth. A window begins when another thread gets
-// the GIL, but ends while an object is born or dies. The window therefore
-// counts too many births. This error is the same in short and in long windows,
-// unless a thread holds the GIL for long. The growth is therefore the slope of
-// a line through points: the length of each window and the number of objects
-// gained in it. Windows have different lengths for this reason.
-static void fit(const struct ObjectsTotals *totals,
-                const struct ObjectSums *sums, double *net, double *error)
+// Returns true if the windows have no gaps.
+static bool has_no_gaps(const struct ObjectsTotals *totals)
+{
+    return totals->open_s > WHOLE * totals->wall_s;
+}
+
+// Returns the growth per second of windows. Without gaps, each window begins as
+// the last one ends. With gaps, a window begins when another thread gets the
+// GIL, but ends while an object is born or dies. So at its end more objects
+// live than at its beginning. This difference is the same in short and in long
+// windows, unless a thread holds the GIL for long. So the growth is the slope
+// of the line through the windows' numbers, and a window's length varies.
+static double slope(const struct ObjectsTotals *totals, double net,
+                    double net_s)
 {
     double n = totals->windows;
     double xx = totals->squares - totals->window_s * totals->window_s / n;
-    double xy = sums->net_s - totals->window_s * sums->net / n;
-    double yy = sums->net_squares - sums->net * sums->net / n;
 
-    *net = xy / xx;
-    // The error is at least the square root of the number of objects, as for
-    // objects that are born at random times.
-    *error = sqrt(fmax(yy - *net * xy, fabs(sums->net) + 1) / (n - 2) / xx);
+    return has_no_gaps(totals) ? net / totals->window_s
+                               : (net_s - totals->window_s * net / n) / xx;
 }
 
-// Computes the same as fit if the windows have no gaps, so that each window
-// begins when the last one ends.
-static void divide(const struct ObjectsTotals *totals,
-                   const struct ObjectSums *sums, double *net, double *error)
+// Returns the standard deviation of the growth per second, which is `net`.
+static double error_of(const struct ObjectsTotals *totals,
+                       const struct ObjectSums *sums, double net)
 {
-    double n = totals->windows, per_s = sums->net / totals->window_s;
-    double rest = sums->net_squares - 2 * per_s * sums->net_s +
-                  per_s * per_s * totals->squares;
+    double n = totals->windows, rest = sums->net_squares;
+    // Few objects have at least the error of their number.
+    double least = fabs(sums->net) + 1;
+    double xx = totals->squares - totals->window_s * totals->window_s / n;
 
-    *net = per_s;
-    *error =
-        sqrt(fmax(rest * n / (n - 1), fabs(sums->net) + 1)) / totals->window_s;
+    if (has_no_gaps(totals)) {
+        rest += net * net * totals->squares - 2 * net * sums->net_s;
+        return sqrt(fmax(rest * n / (n - 1), least)) / totals->window_s;
+    }
+    rest -= sums->net * sums->net / n +
+            net * (sums->net_s - totals->window_s * sums->net / n);
+    return sqrt(fmax(rest, least) / (n - 2) / xx);
 }
 
 static void fill_growth(const struct ObjectsTotals *totals,
@@ -522,20 +570,17 @@ static void fill_growth(const struct ObjectsTotals *totals,
                         struct ObjectRates *rates)
 {
     double per_s = factor(totals), sure;
-    bool whole = totals->open_s > WHOLE * totals->wall_s;
+    bool gapless = has_no_gaps(totals);
 
     if (totals->windows < GROWTH_WINDOWS)
         return;
-    if (whole)
-        divide(totals, sums, &rates->net, &rates->net_error);
-    else
-        fit(totals, sums, &rates->net, &rates->net_error);
-    rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
-    rates->net_error = hypot(rates->net_error * per_s,
+    rates->net = slope(totals, sums->net, sums->net_s);
+    rates->net_error = hypot(error_of(totals, sums, rates->net) * per_s,
                              sqrt(sums->gc_squares) / totals->wall_s);
-    // If a thread held the GIL while many objects died, a window begins just
-    // after these deaths and misses them.
-    if (!whole && totals->late > LATE_PART * totals->windows)
+    rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
+    // If a thread held the GIL while many objects died, windows begin just
+    // after these deaths, and miss them.
+    if (!gapless && totals->late > LATE_PART * totals->windows)
         return;
     sure = SURE + SURE_FEW / (totals->windows - 2);
     rates->grows =
@@ -563,9 +608,16 @@ struct ObjectRates Objects_rates(const struct Objects *objects,
     return rates;
 }
 
-double Objects_pair_rate(const struct Objects *objects, double born)
+double Objects_pair_rate(const struct Objects *objects,
+                         const struct ObjectPairSums *sums)
 {
     const struct ObjectsTotals *now = &objects->now;
 
-    return born / now->window_s * factor(now);
+    return sums->born / now->window_s * factor(now);
+}
+
+double Objects_pair_growth(const struct Objects *objects,
+                           const struct ObjectPairSums *sums)
+{
+    return slope(&objects->longer, sums->net, sums->net_s);
 }

@@ -52,11 +52,29 @@ struct ObjectPair {
     const void *type, *code; // Addresses. `type` is NULL if the pair is stale.
     uint32_t epoch;
     uint32_t born; // Objects in this window.
+    int32_t net;   // Followed objects that were born without those that died.
     uint32_t id;   // Id of the function, or 0 if it is not traced.
     uint16_t of;   // Number of the type's name.
 };
 
-// Sums over all windows, for all types of one name. Older windows weigh less.
+// Sums over the windows so far, as in struct ObjectSums.
+struct ObjectPairSums {
+    double born;       // Births.
+    double net, net_s; // As those of ObjectSums, of followed objects.
+};
+
+// A death does not tell which function has created the object. So objects are
+// followed by their address from their birth on, if their place in the table is
+// free. An object that stays alive keeps its place, so the objects that are
+// followed at the end of a window are hardly ever temporary ones.
+struct ObjectFollowed {
+    const void *object[OBJECT_SLOTS];
+    uint16_t pair[OBJECT_SLOTS];
+    uint32_t count;
+};
+
+// Sums over the windows so far for all types of one name. Older windows weigh
+// less.
 struct ObjectSums {
     char name[OBJECT_NAME];
     uint32_t window_born, window_died; // Only in the newest window.
@@ -126,7 +144,8 @@ struct Objects {
     struct ObjectType type[OBJECT_TYPES];
     struct ObjectPair pair[OBJECT_PAIRS];
     struct ObjectSums sums[OBJECT_NAMES];
-    double pair_born[OBJECT_PAIRS]; // As ObjectSums.born.
+    struct ObjectPairSums pair_sums[OBJECT_PAIRS];
+    struct ObjectFollowed followed;
 };
 
 static inline uint32_t Objects_slot(const void *type, const void *code)
@@ -153,10 +172,38 @@ static inline uint32_t Objects_find_type(const struct Objects *objects,
     return 0;
 }
 
-// Counts a birth. If the pair of type and code has no number yet, returns false
-// without counting. The caller then calls Objects_meet_pair.
-static inline bool Objects_born(struct Objects *objects, const void *type,
-                                const void *code)
+// Follows an object of a pair if there is room.
+static inline void Objects_follow(struct Objects *objects, const void *object,
+                                  uint32_t pair)
+{
+    struct ObjectFollowed *followed = &objects->followed;
+    uint32_t slot = Objects_slot(object, NULL);
+
+    if (followed->object[slot])
+        return;
+    followed->object[slot] = object;
+    followed->pair[slot] = (uint16_t)pair;
+    followed->count++;
+    objects->pair[pair].net++;
+}
+
+// Ends following an object that dies.
+static inline void Objects_leave(struct Objects *objects, const void *object)
+{
+    struct ObjectFollowed *followed = &objects->followed;
+    uint32_t slot = Objects_slot(object, NULL);
+
+    if (followed->object[slot] != object)
+        return;
+    followed->object[slot] = NULL;
+    followed->count--;
+    objects->pair[followed->pair[slot]].net--;
+}
+
+// Counts the birth of `object`. Returns false if the caller must call
+// Objects_meet_pair instead.
+static inline bool Objects_born(struct Objects *objects, const void *object,
+                                const void *type, const void *code)
 {
     uint32_t slot = Objects_slot(type, code), number;
 
@@ -167,6 +214,7 @@ static inline bool Objects_born(struct Objects *objects, const void *type,
             if (pair->epoch != objects->epoch)
                 return false;
             pair->born++;
+            Objects_follow(objects, object, number);
             return true;
         }
         slot = (slot + 1) & (OBJECT_SLOTS - 1);
@@ -174,17 +222,21 @@ static inline bool Objects_born(struct Objects *objects, const void *type,
     return false;
 }
 
-// Counts a birth or a death in a garbage collection.
-static inline void Objects_collect(struct Objects *objects, uint32_t type,
-                                   bool born)
+// Counts a birth or a death in a collection.
+static inline void Objects_collect(struct Objects *objects, const void *object,
+                                   uint32_t type, bool born)
 {
+    if (!born)
+        Objects_leave(objects, object);
     objects->type[type].gc_born += born;
     objects->type[type].gc_died += !born;
     objects->epoch += !born && objects->type[type].names;
 }
 
-static inline void Objects_died(struct Objects *objects, uint32_t type)
+static inline void Objects_died(struct Objects *objects, const void *object,
+                                uint32_t type)
 {
+    Objects_leave(objects, object);
     objects->type[type].died++;
     // The address of a dead type or code object may get a new owner.
     objects->epoch += objects->type[type].names;
@@ -206,12 +258,11 @@ void Objects_init(struct Objects *objects, double hz, bool counts_deaths);
 // true if the type's objects are types or code objects. Allocates nothing.
 uint32_t Objects_meet_type(struct Objects *objects, const void *type,
                            const char *name, bool names);
-// Counts the birth of an object of the type with the number `number`. The code
-// at the address `code` has the id `id`. Allocates nothing.
-void Objects_meet_pair(struct Objects *objects, uint32_t number,
-                       const void *code, uint32_t id);
-// Returns true if objects can be counted in garbage collections for `rate`
-// seconds of CPU time per second.
+// Counts the birth of `object`, whose type has the number `number`. The code at
+// the address `code` has the id `id`. Allocates nothing.
+void Objects_meet_pair(struct Objects *objects, const void *object,
+                       uint32_t number, const void *code, uint32_t id);
+// Returns true if collections can be counted for `rate` seconds per second.
 bool Objects_may_collect(const struct Objects *objects, double rate);
 // Begins a window that is planned to last `s` seconds. The tracer ends it after
 // `events` events, or after `s` seconds if `ends` is true. The caller holds the
@@ -243,8 +294,11 @@ struct ObjectRates {
 
 struct ObjectRates Objects_rates(const struct Objects *objects,
                                  const struct ObjectSums *sums);
-// Returns the births per second of pairs whose values in `pair_born` have the
-// sum `born`.
-double Objects_pair_rate(const struct Objects *objects, double born);
-// Returns the fraction of time that was in windows.
+// Returns the births per second of pairs whose sums are `sums`.
+double Objects_pair_rate(const struct Objects *objects,
+                         const struct ObjectPairSums *sums);
+// Returns a number that is larger the more of the pairs' objects stay alive.
+double Objects_pair_growth(const struct Objects *objects,
+                           const struct ObjectPairSums *sums);
+// Returns the part of the time that was in windows.
 double Objects_part(const struct Objects *objects);

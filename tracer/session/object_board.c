@@ -78,16 +78,17 @@ size_t ObjectBoard_bytes(const struct ObjectBoard *board)
 // --- The table -------------------------------------------------------------
 
 struct Creator {
-    uint32_t id; // Id of the function, or 0 for all that are not traced.
-    double born; // As Objects.pair_born. 0 if there is no creator.
+    uint32_t id;  // Id of the function, or 0 for all that are not traced.
+    double order; // The most important creator has the largest.
+    struct ObjectPairSums sums; // Without births if there is no creator.
 };
 
 struct Choice {
     uint16_t name;
     double order; // The most important name has the largest.
     struct ObjectRates rates;
-    double not_traced; // Births by functions that are not traced.
-    struct Creator creators[OBJECT_CREATORS]; // Those with most births.
+    struct ObjectPairSums not_traced; // Of functions that are not traced.
+    struct Creator creators[OBJECT_CREATORS]; // The most important ones.
 };
 
 // Types that only grow come first, and among them those that surely grow most.
@@ -120,13 +121,19 @@ static size_t choose(const struct Objects *objects,
     return count;
 }
 
-// Adds a creator to those of the type, so that most births come first.
-static void add_creator(struct Choice *choice, struct Creator creator)
+// Adds a creator to those of the type. Those with most births come first, but
+// if the type only grows, those whose objects stay alive come first.
+static void add_creator(struct Choice *choice, const struct Objects *objects,
+                        uint32_t id, const struct ObjectPairSums *sums)
 {
+    struct Creator creator = {id, sums->born, *sums};
+
+    if (choice->rates.grows)
+        creator.order += 1e15 * fmax(Objects_pair_growth(objects, sums), 0);
     for (int i = 0; i < OBJECT_CREATORS; i++) {
         struct Creator there = choice->creators[i];
 
-        if (creator.born > there.born) {
+        if (creator.order > there.order) {
             choice->creators[i] = creator;
             creator = there;
         }
@@ -144,13 +151,13 @@ static void add_lines(struct ObjectTable *table, const struct Objects *objects,
                                 .born = sums->counted_born,
                                 .died = sums->counted_died};
     memcpy(line->type, sums->name, sizeof line->type);
-    for (int i = 0; i < OBJECT_CREATORS && choice->creators[i].born > 0; i++) {
+    for (int i = 0; i < OBJECT_CREATORS && choice->creators[i].order > 0; i++) {
         struct ObjectLine *creator = &table->lines[table->count++];
 
         *creator = (struct ObjectLine){
             .id = choice->creators[i].id,
-            .rates = {Objects_pair_rate(objects, choice->creators[i].born), NAN,
-                      NAN, NAN, NAN, false},
+            .rates = {Objects_pair_rate(objects, &choice->creators[i].sums),
+                      NAN, NAN, NAN, NAN, false},
             .born = NULL_U64,
             .died = NULL_U64};
         memcpy(creator->type, sums->name, sizeof creator->type);
@@ -167,18 +174,21 @@ void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
         of[choices[i].name] = (uint8_t)(i + 1);
     for (uint32_t i = 1; i < objects->pairs; i++) {
         const struct ObjectPair *pair = &objects->pair[i];
-        double born = objects->pair_born[i];
+        const struct ObjectPairSums *sums = &objects->pair_sums[i];
+        struct Choice *choice = &choices[of[pair->of] - 1];
 
-        if (of[pair->of] && pair->id)
-            add_creator(&choices[of[pair->of] - 1],
-                        (struct Creator){pair->id, born});
-        else if (of[pair->of])
-            choices[of[pair->of] - 1].not_traced += born;
+        if (of[pair->of] && pair->id) {
+            add_creator(choice, objects, pair->id, sums);
+        } else if (of[pair->of]) {
+            choice->not_traced.born += sums->born;
+            choice->not_traced.net += sums->net;
+            choice->not_traced.net_s += sums->net_s;
+        }
     }
     table->count = 0;
     table->part = Objects_part(objects);
     for (size_t i = 0; i < count; i++) {
-        add_creator(&choices[i], (struct Creator){0, choices[i].not_traced});
+        add_creator(&choices[i], objects, 0, &choices[i].not_traced);
         add_lines(table, objects, &choices[i]);
     }
 }

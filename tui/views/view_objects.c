@@ -41,8 +41,8 @@ static const struct ListColumn COLUMNS_OF_OBJECTS[OBJECT_COLUMNS] = {
     [BY_DIED] = LIST_COLUMN("DIED/s", 8, 1, .importance = 1, .room = 20),
     [BY_TYPE] = LIST_COLUMN("TYPE", 18, 2, .grows = 40, .left = true,
                             .cut = CUT_START, .a_to_z = true),
-    [BY_FUNCTION] = LIST_COLUMN("MOST CREATED BY", 16, 2, .grows = 60,
-                                .left = true, .cut = CUT_START, .a_to_z = true),
+    [BY_FUNCTION] = LIST_COLUMN("CREATED BY", 16, 2, .grows = 60, .left = true,
+                                .cut = CUT_START, .a_to_z = true),
     [BY_FILE] = LIST_COLUMN("FILE:LINE", 16, 2, .importance = 2, .room = 20,
                             .left = true, .path = true, .a_to_z = true),
 };
@@ -67,21 +67,20 @@ static bool is_of(const struct ObjectRow *row, const struct ObjectRow *type)
     return row->function && strcmp(row->type, type->type) == 0;
 }
 
-// Returns the function that creates most objects of the row's type, or the
-// row's own function. Returns NULL if no function is known.
+// Returns the most important function that creates objects of the row's type,
+// or the row's own function. Returns NULL if no function is known.
 static const struct ObjectRow *creator_of(const struct Model *model,
                                           const struct ObjectRow *row)
 {
     const struct Snapshot *now = model->snapshot;
-    const struct ObjectRow *most = NULL;
     if (!is_type(row))
         return row;
     for (size_t i = 0; i < now->objects_type_count; i++) {
         const struct ObjectRow *at = &now->objects_types[i];
-        if (is_of(at, row) && (!most || at->born_per_s > most->born_per_s))
-            most = at;
+        if (is_of(at, row))
+            return at;
     }
-    return most;
+    return NULL;
 }
 
 static uint64_t key_of_row(const struct ObjectRow *row)
@@ -204,23 +203,15 @@ static bool is_shown(const struct Model *model, const struct ObjectRow *type)
     return own && (!*model->filter || has(model, type, model->filter));
 }
 
-// Adds the functions that create objects of the type, most objects first.
+// Adds the functions that create objects of the type, in their order.
 static void add_creators(struct Objects *objects, const struct ObjectRow *type)
 {
     const struct Snapshot *now = objects->model->snapshot;
-    const struct ObjectRow **first = &objects->order[objects->rows.count];
-    long count = 0;
     for (size_t i = 0; i < now->objects_type_count; i++) {
         const struct ObjectRow *row = &now->objects_types[i];
-        long at = count;
-        if (!is_of(row, type) || objects->rows.count + count == ROWS_MOST)
-            continue;
-        for (; at > 0 && first[at - 1]->born_per_s < row->born_per_s; at--)
-            first[at] = first[at - 1];
-        first[at] = row;
-        count++;
+        if (is_of(row, type) && objects->rows.count < ROWS_MOST)
+            objects->order[objects->rows.count++] = row;
     }
-    objects->rows.count += count;
 }
 
 // After this call `objects` must not move, because `rows` points to it.
