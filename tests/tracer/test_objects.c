@@ -329,6 +329,30 @@ TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
     assert_in_range(objects.sums[0].counted_born, 15000, 25000);
 }
 
+// A batch of objects that is cleared every ten seconds is no leak.
+TEST_WITH(test_a_batch_is_no_leak, reset, NULL)
+{
+    static const char batch[1000];
+    int red = 0;
+
+    Objects_open(&objects, &now, 1, 1e9, false);
+    for (int turn = 0; turn < 300000; turn++) {
+        if (turn % 10 == 0)
+            event_of(&batch[turn / 10 % 1000], 0, 0, true);
+        if (turn % 10000 == 9999)
+            for (int i = 0; i < 1000; i++)
+                event_of(&batch[i], 0, 0, false);
+        pass(1e-3);
+        if (turn % 1000 < 999)
+            continue;
+        Objects_end(&objects, &now);
+        Objects_fold(&objects, &now);
+        red += rates_of("Temporary").grows;
+        Objects_open(&objects, &now, 1, 1e9, false);
+    }
+    assert_int_equal(red, 0);
+}
+
 // One function leaks an object of a type each 10 ms. Another one creates a
 // hundred times as many, which die after a millisecond.
 TEST_WITH(test_the_creator_of_a_leak, reset, NULL)

@@ -27,9 +27,13 @@
 // for the GIL, no type counts as growing.
 #define LATE_PART 0.05
 #define GROWTH_WINDOWS 8.0 // Least number of windows for a growth.
-#define CHECKS 256.0       // Least clock readings in a window.
-#define SLOW_EVENTS 20.0   // One slow event takes as long as this.
-#define LEAST_S 1e-6       // A window has at least this length.
+// A type grows only after it has been counted for this number of seconds. So a
+// batch that is cleared every ten seconds has been cleared. Windows with gaps
+// can miss that, so they need twice the time.
+#define GROWTH_AGE_S 25.0
+#define CHECKS 256.0     // Least clock readings in a window.
+#define SLOW_EVENTS 20.0 // One slow event takes as long as this.
+#define LEAST_S 1e-6     // A window has at least this length.
 // Numbers of objects are divided by CPU time if the program uses more than BUSY
 // cores, by wall-clock time below IDLE cores, and by a mean of both in between.
 #define IDLE 0.2
@@ -335,9 +339,9 @@ static double gather(struct Objects *objects)
     return events;
 }
 
-// Adds the births and deaths in garbage collections since the last fold.
-// Returns the number of events.
-static double add_collections(struct Objects *objects)
+// Adds the births and deaths in garbage collections since the last fold, which
+// was `wall_s` seconds ago. Returns the number of events.
+static double add_collections(struct Objects *objects, double wall_s)
 {
     double events = 0;
 
@@ -345,6 +349,7 @@ static double add_collections(struct Objects *objects)
         struct ObjectSums *sums = &objects->sums[i];
         double born = sums->window_gc_born, died = sums->window_gc_died;
 
+        sums->age_s += wall_s;
         sums->counted_born += sums->window_gc_born;
         sums->counted_died += sums->window_gc_died;
         sums->window_gc_born = sums->window_gc_died = 0;
@@ -484,7 +489,7 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
         cost_s = add_window(objects, &time);
     else
         forget_window(objects);
-    time.gc_events = add_collections(objects);
+    time.gc_events = add_collections(objects, time.wall_s);
     cost_s += time.gc_events * objects->event_s;
     time.cpu_s = fmax(time.cpu_s - cost_s, time.cpu_s / 4);
     add_totals(&objects->now, &time);
@@ -583,8 +588,9 @@ static void fill_growth(const struct ObjectsTotals *totals,
     if (!gapless && totals->late > LATE_PART * totals->windows)
         return;
     sure = SURE + SURE_FEW / (totals->windows - 2);
-    rates->grows =
-        rates->net > sure * rates->net_error && sums->grew > sums->shrank;
+    rates->grows = rates->net > sure * rates->net_error &&
+                   sums->grew > sums->shrank &&
+                   sums->age_s > GROWTH_AGE_S * (gapless ? 1 : 2);
 }
 
 struct ObjectRates Objects_rates(const struct Objects *objects,

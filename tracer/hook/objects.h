@@ -57,7 +57,7 @@ struct ObjectPair {
     uint16_t of;   // Number of the type's name.
 };
 
-// Sums over the windows so far, as in struct ObjectSums.
+// Sums over all windows, as in struct ObjectSums.
 struct ObjectPairSums {
     double born;       // Births.
     double net, net_s; // As those of ObjectSums, of followed objects.
@@ -73,8 +73,7 @@ struct ObjectFollowed {
     uint32_t count;
 };
 
-// Sums over the windows so far for all types of one name. Older windows weigh
-// less.
+// Sums over all windows, for all types of one name. Older windows weigh less.
 struct ObjectSums {
     char name[OBJECT_NAME];
     uint32_t window_born, window_died; // Only in the newest window.
@@ -87,6 +86,7 @@ struct ObjectSums {
     // with the window's seconds. `grew` and `shrank` are numbers of windows.
     double net, net_squares, net_s, grew, shrank;
     double gc_net, gc_squares; // Births minus deaths in garbage collections.
+    double age_s; // Seconds for which the objects have been counted.
     uint64_t counted_born, counted_died; // Sums that never decay.
 };
 
