@@ -329,6 +329,40 @@ TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
     assert_in_range(objects.sums[0].counted_born, 15000, 25000);
 }
 
+// A program makes classes with new names for ever. Old names make room for new
+// ones, but not those of a leak, and no object is lost.
+TEST_WITH(test_names_of_dead_classes_make_room, reset, NULL)
+{
+    static const char many[400];
+    uint64_t born = 0;
+
+    for (int window = 0; window < 60; window++) {
+        Objects_open(&objects, &now, 1, 1e9, false);
+        event(1, 3, true);
+        for (int i = 0; i < 100; i++) {
+            const void *type = &many[window % 4 * 100 + i];
+            char name[32];
+            uint32_t number;
+
+            snprintf(name, sizeof name, "Made%d", window * 100 + i);
+            number = Objects_meet_type(&objects, type, name, false);
+            Objects_meet_pair(&objects, &now, number, &functions[0], 1);
+            Objects_died(&objects, &now, number);
+            objects.epoch++; // The class dies.
+        }
+        pass(1);
+        Objects_end(&objects, &now);
+        Objects_fold(&objects, &now);
+    }
+    for (int i = 0; i < objects.names; i++)
+        born += objects.sums[i].counted_born;
+    assert_int_equal(born, 60 * 101);
+    assert_in_range(objects.names, 500, OBJECT_NAMES);
+    assert_float_equal(rates_of("Made5999").born, 0.1, 0.1);
+    assert_true(rates_of("Leak").grows);
+    assert_true(objects.sums[0].counted_born > 4000);
+}
+
 // A batch of objects that is cleared every ten seconds is no leak.
 TEST_WITH(test_a_batch_is_no_leak, reset, NULL)
 {

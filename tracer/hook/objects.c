@@ -70,6 +70,7 @@ static uint16_t number_of(struct Objects *objects, const char *name)
             return i;
     if (objects->names == OBJECT_NAMES)
         return 0;
+    objects->sums[objects->names] = (struct ObjectSums){0};
     snprintf(objects->sums[objects->names].name, OBJECT_NAME, "%s", name);
     return objects->names++;
 }
@@ -181,12 +182,46 @@ static bool is_short(uint16_t used, uint16_t most)
     return used > most * 3 / 4;
 }
 
+// Drops names with fewer objects than `fewest` until there is room, and adds
+// their totals to those of all others. A program can make classes with new
+// names for ever.
+static void drop_names(struct Objects *objects, double fewest)
+{
+    uint16_t to[OBJECT_NAMES] = {0}, names = 1;
+
+    for (uint16_t i = 1; i < objects->names; i++) {
+        const struct ObjectSums *sums = &objects->sums[i];
+
+        if (sums->born + sums->died + sums->gc_born + sums->gc_died +
+                    fabs(sums->net + sums->gc_net) <
+                fewest &&
+            is_short(objects->names - i + names, OBJECT_NAMES)) {
+            objects->sums[0].counted_born += sums->counted_born;
+            objects->sums[0].counted_died += sums->counted_died;
+            continue;
+        }
+        objects->sums[names] = *sums;
+        to[i] = names++;
+    }
+    // Types without a name of their own can get one now.
+    for (uint16_t i = 1; i < objects->types; i++)
+        if (!(objects->type[i].of = to[objects->type[i].of]))
+            objects->type[i].type = NULL;
+    for (uint16_t i = 1; i < objects->pairs; i++)
+        if (!(objects->pair[i].of = to[objects->pair[i].of]))
+            objects->pair[i].type = NULL;
+    objects->names = names;
+}
+
 // Drops entries that are stale or have no objects, and fills both hash tables
 // again.
 static void tidy(struct Objects *objects)
 {
     uint16_t types = 1, pairs = 1;
 
+    for (double fewest = DROPPED; is_short(objects->names, OBJECT_NAMES);
+         fewest *= 4)
+        drop_names(objects, fewest);
     memset(objects->type_slots, 0, sizeof objects->type_slots);
     memset(objects->pair_slots, 0, sizeof objects->pair_slots);
     for (uint16_t i = 1; i < objects->types; i++) {
@@ -495,7 +530,8 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
     add_totals(&objects->now, &time);
     add_totals(&objects->longer, &time);
     objects->phase = OBJECTS_CLOSED;
-    if (objects->stale || is_short(objects->types, OBJECT_TYPES) ||
+    if (objects->stale || is_short(objects->names, OBJECT_NAMES) ||
+        is_short(objects->types, OBJECT_TYPES) ||
         is_short(objects->pairs, OBJECT_PAIRS))
         tidy(objects);
     return cost_s;
