@@ -10,6 +10,7 @@ import sys
 import time
 import tracemalloc
 
+import extensions
 import ocular
 import pytest
 
@@ -17,6 +18,7 @@ NEW = sys.version_info >= (3, 13)
 DEATHS = sys.version_info >= (3, 13, 3)
 new = pytest.mark.skipif(not NEW, reason="CPython 3.12 does not report objects")
 deaths = pytest.mark.skipif(not DEATHS, reason="most deaths are not reported (gh-130382)")
+KEYS = ["born_per_s", "died_per_s"] if DEATHS else ["born_per_s"]
 EXACT = dict(events="reference", perfetto=False, quiet=True, deinstrument_threshold=0)
 
 
@@ -100,6 +102,41 @@ def test_all_births_and_deaths(counted, monkeypatch):
         until(lambda found: types(found)[name(Kept)]["died"] == 3000)
     else:
         assert "do not report most deaths" in found["objects"]["trouble"]
+
+
+@new
+def test_rates_against_a_counter_in_c():
+    """1 000 and 100 000 births a second, counted in windows within the budget."""
+    births = extensions.load("python", "births")
+    ocular.start_tracing(events="adaptive,reference", perfetto=False, quiet=True)
+    made, rates, truth = 0, [], []
+    begin = last = time.monotonic()
+
+    def close():
+        return len(rates) > 4 and all(
+            sum(found) == pytest.approx(sum(true), rel=0.1)
+            for found, true in zip(zip(*rates[-5:]), zip(*truth[-5:]))
+        )
+
+    try:
+        while not close() and time.monotonic() < begin + 60:
+            time.sleep(0.001)
+            now = time.monotonic()
+            step = int(1000 * (now - begin)) - made
+            made += step
+            births.make(0, step)
+            births.make(1, 100 * step)
+            if now < begin + 8 or now < last + 1:
+                continue
+            last = now
+            rows = types(ocular.snapshot())
+            counted = births.counts()
+            kinds = ["births.Seldom", "births.Often"]
+            rates.append([rows[kind][key] for kind in kinds for key in KEYS])
+            truth.append([n / (now - begin) for pair in counted for n in pair[: len(KEYS)]])
+    finally:
+        ocular.stop_tracing()
+    assert close(), (rates, truth)
 
 
 @new
