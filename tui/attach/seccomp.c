@@ -114,10 +114,11 @@ struct Call {
 #define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
 #define FD 1000000            // number of a descriptor that is not open
 
-// The system calls that Python and Ocular make from the script's first line to
-// the end of detaching, also while a viewer is connected. The list comes from
-// strace. The list leaves out calls that every program makes again and again.
-// If there is a filter, Ocular does not call capset.
+// The system calls that Python and Ocular make between the script's first line
+// and the end of detaching, also while a viewer is connected. This list was
+// made with strace. It leaves out system calls that every program makes all the
+// time. It also leaves out capset, because Ocular does not call capset if there
+// is a filter.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),
@@ -198,8 +199,8 @@ static const struct Call *find_killing(const struct Filter *filter)
     return NULL;
 }
 
-// Reads the filter of the thread that has this index. Returns 1, or 0 if the
-// thread has no filter with this index, or -errno.
+// Reads the thread's filter with this index. Returns 1, or 0 if the thread has
+// no filter with this index, or -errno.
 static int read_filter(struct Filter *filter, pid_t thread, int index)
 {
     long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,
@@ -249,10 +250,11 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
 
 // --- Filters of this program itself
 
-// Makes all system calls of the table `calls` in a child process. With the
-// arguments in the table, each call fails, or changes nothing outside the
-// child. clone() must not start a thread on this stack. So the flags of clone()
-// are only CLONE_THREAD, which the kernel refuses without CLONE_SIGHAND.
+// Makes all system calls of the table `calls` in a child process. The arguments
+// in the table make each call fail, or at least change nothing outside the
+// child. clone() must not succeed, because its thread would run on this stack.
+// Its only flag is therefore CLONE_THREAD, which the kernel refuses without
+// CLONE_SIGHAND.
 static void try_all(int out)
 {
     for (unsigned char i = 0; i < sizeof calls / sizeof *calls; i++) {

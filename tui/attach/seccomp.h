@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Finds seccomp filters that would kill a program for a system call of Ocular.
-// The check takes place before Ocular makes a system call in the program.
-// attach.c calls the functions of seccomp.h on the main thread, and request.c
+// Finds seccomp filters that would kill a program because of a system call of
+// Ocular. The filters are checked before Ocular makes any system call in the
+// program. attach.c calls these functions on the main thread, and request.c
 // calls them in a child process.
 #pragma once
 
@@ -24,5 +24,5 @@ enum FilterSight Seccomp_look(pid_t pid);
 int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
                   size_t why_size);
 // Checks the filters of this program itself, by a child process that makes
-// Ocular's system calls. Returns the same values as Seccomp_check.
+// Ocular's system calls. Returns what Seccomp_check returns.
 int Seccomp_try(pid_t pid, char *why, size_t why_size);

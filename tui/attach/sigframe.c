@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The system call rt_sigreturn loads all registers from a signal frame on the
-// stack. Ocular writes two frames. The first frame has the registers for the
-// call of the function. The function returns to code that calls rt_sigreturn
-// again, now with the second frame. The second frame has the registers with
-// which the thread slept.
+// stack. Ocular writes two such frames on the stack of a thread. The first
+// frame contains the registers for calling a function. The function returns to
+// code that calls rt_sigreturn again, with the second frame. The second frame
+// contains the registers that the thread had while it slept.
 #define _GNU_SOURCE 1 // struct sigcontext, prlimit
 #include "tui/attach/sigframe.h"
 
@@ -38,28 +38,27 @@
 #define FX_SOFTWARE 464 // offset of the bytes that belong to the kernel
 #define FX_BEGINS 0x46505853u
 #define FX_ENDS 0x46505845u
-// Segment register of 64-bit code. STACK_SEGMENT is the segment register of the
-// stack.
+// Segment register of 64-bit code. STACK_SEGMENT is the one of the stack.
 #define CODE_SEGMENT 0x33
 #define STACK_SEGMENT 0x2b
 
-// If a signal interrupts a system call, its result inside the kernel is one of
-// these numbers.
+// Inside the kernel, a system call that a signal has interrupted has one of
+// these results.
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// The thread blocks these signals while it runs the function. The thread does
-// not block the signals of faults. The thread also does not block the signals
-// of setuid() and pthread_cancel(), because these functions wait for each
-// thread. SIGSTKFLT is not blocked either, although no program sends it. So no
-// program has this mask. If a thread has this mask, the thread runs a function
-// that Ocular has called.
+// While the thread runs the function, it blocks these signals. It does not
+// block the signals of faults. It also does not block the signals of setuid()
+// and pthread_cancel(), because these functions wait for every thread.
+// SIGSTKFLT is not blocked, so that the mask differs from the mask of any
+// program. (No program sends SIGSTKFLT.) A thread with exactly this mask runs a
+// function that Ocular has called.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
       BIT(SIGSTKFLT));
 
-// struct Frame has those members of the kernel's struct rt_sigframe that
+// struct Frame contains those members of the kernel's struct rt_sigframe that
 // rt_sigreturn reads.
 struct Frame {
     uint64_t restorer; // return address for the function
@@ -150,8 +149,9 @@ static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
             stack->end - pointer + ROOM < limit.rlim_cur);
 }
 
-// Returns true if a signal frame is on the stack. Then a signal handler has
-// perhaps interrupted malloc() or other code that cannot be called again.
+// Returns true if a signal frame is on the stack. If there is one, a signal
+// handler may have interrupted malloc() or other code that cannot be called
+// again.
 static bool is_in_handler(const struct Sleep *sleep,
                           const struct Mapping *stack, uint64_t pointer)
 {
@@ -165,15 +165,15 @@ static bool is_in_handler(const struct Sleep *sleep,
         memcpy(&frame, bytes + at, sizeof frame);
         found = frame.restorer == sleep->restorer &&
                 frame.registers.cs == CODE_SEGMENT &&
-                // a frame with NO_STACK is an old frame of Ocular
+                // a frame with NO_STACK was left by Ocular
                 frame.stack_flags != NO_STACK;
     }
     free(bytes);
     return found;
 }
 
-// With a shadow stack, the CPU checks return addresses. Returns true if the
-// thread has a shadow stack, or if this is not known.
+// Returns true if the thread has a shadow stack (with which the CPU checks
+// return addresses), or if this is not known.
 static bool has_shadow_stack(const struct Sleep *sleep)
 {
     char status[PROCESS_STATUS];
@@ -189,8 +189,8 @@ static bool is_interrupted(struct Sleep *sleep,
     sleep->number = (long)registers->orig_rax;
     sleep->arguments[0] = registers->rdi;
     sleep->arguments[1] = registers->rsi;
-    // FUTEX_WAIT_BITSET can be restarted, because its argument is the time at
-    // which it ends, and not a duration.
+    // FUTEX_WAIT_BITSET can be restarted, because its argument is not a
+    // duration but the time at which it ends.
     sleep->repeats = (result >= RESTART_FIRST && result <= RESTART_NOHAND) ||
                      (result == RESTART_BLOCK && sleep->number == SYS_futex);
     return (sleep->repeats || result == RESTART_BLOCK || result == EINTR) &&
@@ -230,15 +230,15 @@ bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread)
 
 // struct Stack is the data that Ocular writes below the thread's stack pointer.
 struct Stack {
-    // Puts each frame at an address that is a multiple of 16, plus 8.
+    // Makes the address of each frame a multiple of 16, plus 8.
     uint64_t alignment;
     struct Frame call, back;
     _Alignas(64) unsigned char xstate[XSTATE_MOST];
 };
 
 // Reads the vector registers in the format of a signal frame. Leaves out the
-// AMX registers, because the kernel might have no memory for them in this
-// thread. Returns 0 or -errno.
+// AMX registers, because the kernel may have no memory for them in this thread.
+// Returns 0 or -errno.
 static int read_xstate(struct Stack *stack, pid_t thread)
 {
     struct iovec out = {stack->xstate, sizeof stack->xstate};
@@ -280,8 +280,8 @@ static struct Frame make_frame(const struct Sleep *sleep)
     return frame;
 }
 
-// Makes the second frame. With the second frame the thread returns to its
-// system call, or to the instruction after it.
+// Makes the second frame, which makes the thread return to its system call, or
+// to the instruction after it.
 static struct Frame make_last(const struct Sleep *sleep,
                               const struct user_regs_struct *from)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Makes a stopped thread of another process call one function. After the call,
-// the thread continues its system call, in the same way as after a signal
-// handler. Two frames, one for the call and one for the return, lie on the
-// thread's own stack, in the kernel's format for signal frames. The last step
-// sets the thread's registers. From then on, the thread returns to its system
-// call even if this program is killed. sleeper.c calls the functions of
-// sigframe.h in the child process that has stopped the thread, on x86-64 only.
+// Makes a stopped thread of another process call one function. Then the thread
+// goes on with its system call, as it does after a signal handler. The thread's
+// own stack gets two frames in the kernel's format for signal frames, one for
+// the call and one for the return. The last step sets the thread's registers.
+// Even if this program is killed after that, the thread returns to its system
+// call. sleeper.c calls these functions in the child process that has stopped
+// the thread, on x86-64 only.
 #pragma once
 
 #include <stdbool.h>
@@ -29,8 +29,9 @@ struct Sleep {
 };
 
 // Fills the members of `sleep`. Returns true if the thread is in a system call
-// that a signal may interrupt, and if its stack has room. Also returns true if
-// sleep->called is set. Returns false if the state of the thread is unknown.
+// that a signal may interrupt, and if its stack has enough room. Also returns
+// true if sleep->called is set. Returns false if the state of the thread is
+// unknown.
 bool Sigframe_look(struct Sleep *sleep, pid_t pid, pid_t thread);
 // Makes the thread call the function. Returns 0, or -errno without changing the
 // thread.

@@ -22,7 +22,7 @@
 #define MOMENT_NS 200000
 
 // Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
-// three of them come from CPython's own table of offsets.
+// three offsets come from CPython's own table.
 struct Layout {
     // offset in _PyRuntime of the newest interpreter's address
     uint64_t interpreters;
@@ -69,10 +69,10 @@ static int read_word(const struct Sleeper *sleeper, uint64_t address,
 
 // --- The system call in which a thread waits
 
-// Returns true if the system call waits for other threads or processes. Returns
-// false for FUTEX_WAIT, because the C library's own locks use FUTEX_WAIT.
-// Returns true for FUTEX_WAIT_BITSET, because condition variables and
-// semaphores use FUTEX_WAIT_BITSET.
+// Returns true if the thread's system call waits for other threads or
+// processes. FUTEX_WAIT does not count, because the C library's own locks use
+// it. FUTEX_WAIT_BITSET counts, because condition variables and semaphores use
+// it.
 static bool waits(const struct Sleep *sleep)
 {
     char path[64];
@@ -85,7 +85,7 @@ static bool waits(const struct Sleep *sleep)
         return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
     case SYS_futex:
         return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    // A system call with a timeout, which the kernel restarts after a signal.
+    // a system call with a timeout that the kernel restarts after a signal
     case SYS_restart_syscall:
     case SYS_recvfrom:
     case SYS_recvmsg:
@@ -122,8 +122,8 @@ static bool has_stopped(const struct Sleeper *sleeper, pid_t thread)
 }
 
 // Returns true if the thread has released the GIL, and sleeps in a system call
-// for which waits() returns true. Because the interpreter has made this call,
-// the thread is not inside malloc().
+// for which waits() returns true. The thread is not inside malloc(), because
+// the interpreter has made this system call.
 static bool is_usable(const struct Sleeper *sleeper, uint64_t thread,
                       struct Sleep *sleep)
 {
@@ -157,7 +157,7 @@ static int find_layout(struct Sleeper *sleeper)
     return error;
 }
 
-// The main interpreter is the last one in the list.
+// The main interpreter comes last in the list.
 static int find_state(struct Sleeper *sleeper)
 {
     uint64_t runtime = sleeper->interpreter->runtime, next;
@@ -170,8 +170,7 @@ static int find_state(struct Sleeper *sleeper)
     return error ? error : sleeper->state ? 0 : -ENOENT;
 }
 
-// Finds a function of the C library. The file of the C library has one of these
-// names.
+// Finds a function of the C library, whose file has one of these names.
 static int find_in_c(const struct Sleeper *sleeper, const char *name,
                      uint64_t *address)
 {
@@ -239,9 +238,9 @@ static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
     return -ENOENT;
 }
 
-// Lets the thread run for a moment, in which it makes the call. On a busy
-// machine the thread can get a CPU late, so the moment is longer for a larger
-// `try`.
+// Lets the thread run for a short time, in which it makes the call. The time is
+// longer for a larger `try`, because a thread may get a CPU late on a busy
+// machine.
 static int let_run(const struct Sleeper *sleeper, pid_t thread, int try)
 {
     return Stop_let_run(sleeper->stop, thread,
@@ -264,16 +263,16 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
         if (!error && CodePage_is_there(pid, place))
             return 0;
         if (!error && Sigframe_look(&sleep, pid, *by) && !sleep.called)
-            // The process is not allowed to map an executable page.
+            // The process may not map an executable page.
             error = -EACCES;
     }
     return error ? error : -EBUSY;
 }
 
-// Makes a sleeping thread start the new thread that runs the script. The thread
-// that starts it can be another one than the thread that has mapped the page.
-// If no other thread sleeps, waits until the thread that has mapped the page
-// sleeps again.
+// Makes a sleeping thread start the new thread that runs the script. This
+// thread may be another one than the thread that has mapped the page. If no
+// other thread sleeps, waits until the thread that has mapped the page sleeps
+// again.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

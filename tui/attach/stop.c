@@ -18,9 +18,9 @@
 
 #define PATIENCE_NS 1000000000u // ns that a thread may take to stop
 #define PAUSE_NS 200000
-// Largest number of times that the list of threads is read.
+// The list of threads is read at most this number of times.
 #define PASSES_MOST 32
-// Largest number of tries to stop a thread that no other process traces.
+// Largest number of tries to stop one thread.
 #define SEIZES_MOST 3
 
 static bool has(const struct Stop *stop, pid_t id)
@@ -46,8 +46,8 @@ static int await(struct StoppedThread *thread)
         if (got > 0 && !WIFSTOPPED(status))
             return -ESRCH;
         if (got > 0) {
-            // The thread has stopped because of PTRACE_INTERRUPT, or because a
-            // signal came before. A signal that came before must not be lost.
+            // The thread has stopped because of PTRACE_INTERRUPT, or because of
+            // a signal that came earlier. Such a signal must not be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
@@ -58,8 +58,8 @@ static int await(struct StoppedThread *thread)
     }
 }
 
-// PTRACE_SEIZE fails with EPERM if the thread is ending, and also without the
-// right to trace.
+// PTRACE_SEIZE fails with EPERM not only without the right to trace, but also
+// if the thread is ending.
 static bool has_ended(pid_t id)
 {
     char status[PROCESS_STATUS];
@@ -81,9 +81,9 @@ static bool is_traced(pid_t id)
 static int seize(pid_t id)
 {
     int error = 0;
-    // Another attaching program stops a thread only for a moment. That program
-    // could have released the thread before is_traced() reads the thread's
-    // state. So the loop tries again.
+    // Another ocular-top stops a thread only for a short time. It may have
+    // released the thread before is_traced() reads the thread's state. So the
+    // loop tries again.
     for (int i = 0; i < SEIZES_MOST; i++) {
         if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
             return 0;

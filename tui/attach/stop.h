@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Stops all threads of another process as long as ocular-top reads and writes
-// the state of the process. If the calling process is killed, the kernel lets
-// the threads continue. request.c calls the functions of stop.h in a child
-// process.
+// Stops all threads of another process while ocular-top reads and writes the
+// state of that process. If the calling process is killed, the kernel lets the
+// threads go on. request.c calls these functions in a child process.
 #pragma once
 
 #include <stddef.h>
@@ -21,7 +20,7 @@ struct Stop {
 
 // Returns 0, or a negative errno with the reason in `why`: -EPERM without the
 // right to trace; -EAGAIN if another debugger traces the process; -EBUSY if a
-// thread does not stop. A thread that stops too late continues when the calling
+// thread does not stop. A thread that stops too late goes on when the calling
 // process ends.
 int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 // Lets one stopped thread run for `ns` nanoseconds, and then stops it again.

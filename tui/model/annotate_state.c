@@ -75,8 +75,8 @@ static struct Moment moment_of(const struct Listing *listing)
     return moment;
 }
 
-// Copies the listing's rows, because weigh() changes their samples. Returns
-// NULL if memory is out.
+// Copies the rows of the listing, because weigh() changes the samples in them.
+// Returns NULL if memory is out.
 static struct ListingRow *copy_rows(struct Listing *listing)
 {
     size_t size = listing->row_count * sizeof *listing->rows;
@@ -88,7 +88,7 @@ static struct ListingRow *copy_rows(struct Listing *listing)
     return rows;
 }
 
-// Sets the number of samples of each row to the samples in the chosen period.
+// Sets the number of samples of each row to its samples in the chosen period.
 // Returns 0 or -ENOMEM.
 static int weigh(struct AnnotateState *state)
 {

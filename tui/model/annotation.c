@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// In the annotate view, instructions follow their source line, in the order of
-// the source. A source line appears once, even if several ranges of
-// instructions belong to the line. Without source, instructions are sorted by
-// offset.
+// The annotate view shows the instructions below their source line, in the
+// order of the source. Each source line appears only once, even if several
+// ranges of instructions belong to it. If there is no source, instructions are
+// sorted by offset.
 #include "tui/model/annotation.h"
 
 #include <errno.h>
@@ -57,8 +57,8 @@ static struct Entry *add_line(struct Annotation *annotation, uint64_t line)
     return entry;
 }
 
-// Adds the source lines from `from` up to, not including, `to`. The added lines
-// have no code.
+// Adds the source lines from `from` up to, not including, `to`. None of these
+// lines has code.
 static void add_between(struct Annotation *annotation, uint64_t from,
                         uint64_t to)
 {

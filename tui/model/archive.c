@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the directory at the end of the archive and then the member, which is
-// either stored or deflated. Every size and offset in the archive is checked
-// against the archive's size before it is used.
+// Reads the archive's directory, which is at its end, and then the member,
+// which is either stored or deflated. Every size and offset in the archive is
+// checked against the archive's size before it is used.
 #include "tui/model/archive.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define END_SIZE 22u // Bytes of the end record (EOCD) of an archive.
+#define END_SIZE 22u // Size of the end record (EOCD) of an archive, in bytes.
 #define ENTRY_SIZE 46u
 #define LOCAL_SIZE 30u
 #define ARCHIVE_MOST ((size_t)1 << 30)
@@ -58,14 +58,14 @@ static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 
 struct Directory {
     size_t at, size;
-    // Offset in the file to which all offsets of the archive are relative.
+    // Length of what precedes the archive in the file. All offsets are relative
+    // to it.
     size_t begin;
 };
 
-// Finds the directory by the end record, which has the directory's size. A
+// Finds the directory by the end record, which contains the directory's size. A
 // comment may follow the end record. If a script precedes the archive, all
-// offsets are too small by the script's length. `begin` is the length of a
-// script before the archive.
+// offsets are too small by the length of the script. `begin` is that length.
 static bool find_directory(const struct Archive *archive,
                            struct Directory *directory)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // AsUser changes only the user and group for file access (setfsuid). If the old
-// user was root, the kernel also drops the capabilities that override a file's
-// mode.
+// user was root, the kernel also drops the capabilities that override the mode
+// of a file.
 #include "tui/model/as_user.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-// Replaces the viewer's groups by the user's groups, because the viewer's
-// groups may open files that the user must not open. In a user namespace the
-// kernel may forbid the replacement, but there the viewer has few groups.
+// Replaces the groups of the viewer by the groups of the user, because the
+// viewer's groups may open files that the user must not open. In a user
+// namespace the kernel may forbid this, but there the viewer has few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);

@@ -10,8 +10,8 @@
 struct AsUser {
     bool changed;
     gid_t groups[PROCESS_GROUPS];
-    // Number of the viewer's own groups in `groups` (-1 = the groups are not
-    // changed).
+    // Number of the viewer's own groups in `groups`, or -1 if the groups are
+    // not changed.
     int group_count;
 };
 

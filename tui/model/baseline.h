@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct Mark has the numbers of threads and the counts of transitions at the
-// time when the user pressed r (reset) or b (baseline). (The numbers of
+// struct Mark contains the numbers of threads and the counts of transitions at
+// the time when the user pressed r (reset) or b (baseline). (The numbers of
 // functions are in struct Row.) The model owns the marks.
 #pragma once
 
@@ -8,8 +8,9 @@
 
 #include <stdbool.h>
 
-// Identifies a thread across snapshots. When a thread ends, the system may give
-// its id to another thread. The snapshot then lists both threads with this id.
+// Identifies a thread across snapshots. After the end of a thread, the system
+// may give its id to another thread. The snapshot then lists both threads with
+// this id.
 struct ThreadKey {
     uint64_t tid;
     bool ended;
@@ -18,11 +19,11 @@ struct ThreadKey {
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
 bool ThreadKey_equal(const struct ThreadKey *a, const struct ThreadKey *b);
-// Returns the thread of the snapshot to which the key most likely belongs, or
-// NULL. The thread may have ended or changed its name since the key was made.
-// Among the threads with the key's id, a thread with the key's name comes
-// first, and after that a thread with the same `ended`. The key of an ended
-// thread never belongs to a running thread.
+// Returns the thread of the snapshot that most likely has this key, or NULL.
+// Since the key was made, the thread may have ended or changed its name. Of
+// several threads with the key's id, a thread with the key's name is preferred,
+// and after that a thread with the same `ended`. The key of an ended thread is
+// never that of a running thread.
 const struct Thread *ThreadKey_find(const struct ThreadKey *key,
                                     const struct Snapshot *snapshot);
 
@@ -40,7 +41,7 @@ struct PairMark {
     double count;
 };
 
-struct Mark { // a zeroed mark has no numbers
+struct Mark { // a struct of zero bytes has no numbers
     struct ThreadMark *threads;
     size_t thread_count;
     struct PairMark *pairs;
@@ -51,11 +52,11 @@ struct Mark { // a zeroed mark has no numbers
 // -ENOMEM with an empty `mark`.
 int Mark_take(struct Mark *mark, const struct Snapshot *snapshot);
 void Mark_release(struct Mark *mark);
-// Returns the stored numbers of a thread of a later snapshot. Returns NULL if
-// nothing is stored, or if the thread did not exist at the mark. (Another
-// thread may have had the same id at the mark.)
+// Returns the numbers that `mark` has for a thread of a later snapshot. Returns
+// NULL if it has none, or if the thread did not exist when the mark was made.
+// (Another thread may have had the same id when the mark was made.)
 const struct ThreadMark *Mark_thread(const struct Mark *mark,
                                      const struct Thread *thread);
-// Returns the stored count of a transition, or 0 if the marked snapshot did not
-// have the transition.
+// Returns the count that `mark` has for a transition, or 0 if the marked
+// snapshot did not have this transition.
 double Mark_pair(const struct Mark *mark, const struct TransitionPair *pair);

@@ -11,7 +11,7 @@ void CallersState_release(struct CallersState *state)
     Calls_release(&state->calls);
 }
 
-// If `way` is full, forgets the oldest function in it.
+// If `way` is full, its oldest function is forgotten.
 void CallersState_remember(struct CallersState *state)
 {
     if (state->depth == CALLERS_WAY)
@@ -31,8 +31,8 @@ bool CallersState_needs_stacks(const struct CallersState *state)
            CallersState_mode(state) != FLAME_WALL;
 }
 
-// Returns the stretch of time of the calls. The number of samples is only known
-// if the shares are of CPU time.
+// Returns the stretch of time that the calls cover. The number of samples is
+// only known if the shares are shares of CPU time.
 static struct Window window_of(const struct CallersState *state,
                                const struct FlameState *flame,
                                const struct FlameShare *shares,
@@ -41,7 +41,7 @@ static struct Window window_of(const struct CallersState *state,
     const struct Moment *then =
         History_begin(&flame->history, flame->now.at_s, state->period);
     struct Window window = lately;
-    // Share of all samples, including samples of code that is not traced.
+    // Share of all samples, including those of code that is not traced.
     double running = 0;
     if (shares)
         window = (struct Window){flame->now.at_s - then->at_s,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CallersState is the state of the callers view. The state has the tree around
+// CallersState is the state of the callers view. It consists of the tree around
 // the function in the middle, the functions that were in the middle before, and
 // the period.
 #pragma once
@@ -8,7 +8,8 @@
 #include "tui/model/tree.h"
 #include "tui/model/window.h"
 
-#define CALLERS_WAY 32 // most functions to which the user can go back
+// Maximum number of functions to which the user can go back.
+#define CALLERS_WAY 32
 
 struct CallersState {
     struct Tree tree;
@@ -16,10 +17,11 @@ struct CallersState {
     uint64_t way[CALLERS_WAY];
     int depth; // Number of functions in `way`.
     enum Period period;
-    // Number of steps from the first mode, which is FLAME_WALL, to the next.
+    // The shown mode is this number of modes after FLAME_WALL.
     int modes;
-    struct Calls calls;   // Calls in the period, unused if `own` is false.
-    bool own;             // The tree shows `calls` instead of the snapshot.
+    struct Calls calls; // Calls in the period; unused if `own` is false.
+    // True if the tree shows `calls` instead of the call edges of the snapshot.
+    bool own;
     struct Window window; // Stretch of time of the shares in the tree.
 };
 
@@ -27,8 +29,8 @@ void CallersState_release(struct CallersState *state);
 // Adds the function in the middle to `way`.
 void CallersState_remember(struct CallersState *state);
 enum FlameMode CallersState_mode(const struct CallersState *state);
-// Returns true if the snapshot's call edges are not what the user has chosen,
-// so that the stacks of the flame view are needed.
+// Returns true if the user has chosen something else than the snapshot's call
+// edges. The stacks of the flame view are then needed.
 bool CallersState_needs_stacks(const struct CallersState *state);
 // Builds the tree of callers and callees from the stacks of the flame view. If
 // they are not needed or there are no stacks, builds the tree from the

@@ -38,7 +38,7 @@ static int compare_functions(const void *left, const void *right)
     return compare(a->id, b->id);
 }
 
-// Merges the entries of the same caller and callee, and the entries of the same
+// Merges entries with the same caller and callee, and entries of the same
 // function, and adds up their shares.
 static void merge(struct Calls *calls)
 {
@@ -66,7 +66,7 @@ static void merge(struct Calls *calls)
     calls->function_count = kept;
 }
 
-// Counting of the calls in a table.
+// The state while the calls in a table are counted.
 struct Count {
     const struct FlameTable *table;
     const struct FlameShare *shares; // NULL = the table's own shares
@@ -117,7 +117,7 @@ static void add_rows(struct Count *count)
         totals[i] += self;
         totals[row->parent] += totals[i];
         self += count->natives[i];
-        // The time of C functions is the Python function's own time.
+        // The time of C functions belongs to the Python function itself.
         if (FlameNative_is(row->id)) {
             count->natives[row->parent] += self;
             continue;

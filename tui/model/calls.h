@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// struct Calls is a table of all pairs of caller and callee with their time:
-// CPU time, waits or both. The table is computed from the stacks of the flame
-// graph. The callers view uses this table, except for the CPU time and the
+// struct Calls is a table of all pairs of caller and callee with the time of
+// each pair: CPU time, waits or both. The table is computed from the stacks of
+// the flame graph. The callers view uses it, except if it shows CPU time and
 // waits together in the sampler's window.
 #pragma once
 
@@ -26,7 +26,7 @@ struct CallTotal {
     double waits; // Waits in the function itself, as a share of a core.
 };
 
-struct Calls {          // A zeroed struct has no calls.
+struct Calls {          // An empty struct has only zero bytes.
     struct Call *calls; // Owned array of calls, sorted by callee, then caller.
     size_t count;
     struct CallTotal *functions; // owned array of totals, sorted by function id
@@ -36,8 +36,8 @@ struct Calls {          // A zeroed struct has no calls.
 // Adds up the time of all calls in a table of stacks that FlameTree_take has
 // checked. `mode` says which times count. `shares` has the shares of the rows
 // and then of the waits (FlameShares_since), or is NULL for the table's own
-// shares. If a function is on a stack several times, only its frame nearest to
-// the bottom counts. Returns 0, or -ENOMEM with `calls` unchanged.
+// shares. If a function is on a stack several times, only its outermost frame
+// counts. Returns 0, or -ENOMEM with `calls` unchanged.
 int Calls_count(struct Calls *calls, const struct FlameTable *table,
                 const struct FlameShare *shares, enum FlameMode mode);
 // Returns the totals of a function, or zeros if the function did not run.

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 // A function's code is requested again after this number of seconds, because
-// the interpreter specialises code while the code runs.
+// the interpreter may have specialised more of it.
 #define ASK_AGAIN_S 10.0
 
 static void write_all(struct Capture *recording, const void *data, size_t size)
@@ -55,8 +55,8 @@ void Capture_add(struct Capture *recording, const struct Message *message,
     struct Bytes *bytes = &recording->bytes;
     if (recording->error)
         return;
-    // The times in the file begin at the first message after HELLO, so that a
-    // replay shows something at once.
+    // Times in the file are counted from the first message after HELLO, so that
+    // a replay shows something at once.
     if (recording->began < 0 && message->type != MESSAGE_HELLO)
         recording->began = now;
     Bytes_clear(bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel lists the children of each thread in /proc/PID/task/TID/children
-// (CONFIG_PROC_CHILDREN).
+// The kernel lists the children that a thread has made in
+// /proc/PID/task/TID/children (CONFIG_PROC_CHILDREN).
 #include "tui/model/children.h"
 
 #include "ipc/address.h"
@@ -16,11 +16,12 @@
 #include <unistd.h>
 
 #define PERIOD_S 5.0
-#define MOST 64 // Maximum number of children that one check counts.
+#define MOST 64 // One check counts this number of children at most.
 // A child younger than YOUNG_S seconds may not serve yet.
 #define YOUNG_S 2
-#define THREADS 1024  // Maximum number of threads whose lists one check reads.
-#define LIST_MAX 4096 // Bytes of one thread's list.
+// One check reads the lists of this number of threads at most.
+#define THREADS 1024
+#define LIST_MAX 4096 // Size of a thread's list in bytes.
 #define COMMAND_MAX 512
 
 static bool is_python(pid_t pid)
@@ -42,7 +43,7 @@ static bool serves(pid_t pid)
     return Address_find(&served, pid, why, sizeof why) == 0;
 }
 
-// Adds the process ids in one thread's list to `children`.
+// Appends the process ids in one thread's list to `children`.
 static size_t add(char *list, pid_t *children, size_t count, size_t most)
 {
     for (char *at = list, *end; count < most; at = end) {

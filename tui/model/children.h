@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lists the children of a process, and counts those that run Python and do not
-// serve. The count shows the user of a prefork server that the work happens in
-// other processes. The count is made from /proc every few seconds. updates.c,
-// fleet.c and the chooser call these functions on the viewer's thread.
+// serve viewers. The count tells the user of a prefork server that other
+// processes do the work. The count is made from /proc every few seconds.
+// updates.c, fleet.c and the chooser call these functions on the viewer's
+// thread.
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +11,9 @@
 #include <sys/types.h>
 
 struct Children {
-    // Feed_now() of the newest count, or 0 before the first count.
+    // Time (Feed_now()) of the newest count, or 0 before the first count.
     double checked_at;
-    // Number of Python children that did not serve at the newest count.
+    // Number of Python children that did not serve viewers at the newest count.
     unsigned untraced;
 };
 

@@ -9,8 +9,10 @@ enum Origin {
     COUNTED,
     SAMPLED, // A share. The column is shown only while shares are sampled.
     LATENCY, // A time of a call, in the latency view. Idle functions come last.
-    RECENT,  // A share of the window, as SAMPLED. Idle functions come last.
-    TEXT     // The column has no numbers and sorts by text, a to z.
+    // A share in the sampler's window. The column is shown only while shares
+    // are sampled. Idle functions come last.
+    RECENT,
+    TEXT // The column has no numbers and sorts by text, a to z.
 };
 
 #define COLUMN(id, text, origin, kind, value)                                  \

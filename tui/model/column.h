@@ -9,16 +9,17 @@
 
 #include <stdbool.h>
 
-// enum Change says how a column shows the change since the baseline.
+// enum Change says how a column shows its change since the baseline.
 enum Change {
-    CHANGE_NOT,   // The column shows the value and not the change.
-    CHANGE_SHARE, // 0 is the baseline of a function that was not listed.
-    CHANGE_PART,  // Like CHANGE_SHARE, but an increase is shown as good.
+    CHANGE_NOT, // The column shows the value and not the change.
+    // A function that was not listed at the baseline has the baseline 0.
+    CHANGE_SHARE,
+    CHANGE_PART, // Like CHANGE_SHARE, but an increase is shown as good.
     CHANGE_RATE,
     CHANGE_COUNT,
     CHANGE_SUM, // The column is a sum of cycles.
-    // The column is the cycles of one call. If the function was not listed at
-    // the baseline, no change is shown.
+    // The column is the number of cycles of one call. If the function was not
+    // listed at the baseline, no change is shown.
     CHANGE_CYCLES,
     CHANGE_TIME // like CHANGE_CYCLES, but in seconds
 };
@@ -28,7 +29,7 @@ struct Column {
     bool sampled;     // The column is shown only while shares are sampled.
     // If this column sorts the table, idle functions come last.
     bool recent;
-    bool latency; // Only the latency view shows the column.
+    bool latency; // True if only the latency view shows the column.
     bool by_text; // The column sorts by text, from a to z.
     enum Change change;
     // Returns the column's value, or NaN if the value is null or by_text is
@@ -44,17 +45,17 @@ enum ColumnId Column_find(const char *name);
 // Returns true if a view shows the column. The view is the latency view if
 // `latency` is true, and the main view otherwise.
 bool Column_is_in(enum ColumnId id, bool latency);
-// Returns true if only the snapshot of several processes has the column.
+// Returns true if the column exists only for a snapshot of several processes.
 bool Column_is_of_fleet(enum ColumnId id);
-// Returns `id`, or the usual column of the same view if the snapshot does not
-// have this column. `fleet` says whether the snapshot is of several processes,
-// and `sampled` says whether the snapshot has shares.
+// Returns `id`, or the default column of the same view if the snapshot does not
+// have the column `id`. `fleet` is true if the snapshot is of several
+// processes, and `sampled` is true if it has shares.
 enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);
-// Returns the number that the column sorts by. The number is the column's key,
-// or the change of the key if `baseline` is true.
+// Returns the number by which the column sorts. It is the column's key, or the
+// change of the key if `baseline` is true.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
-// Returns the text that the columns FUNCTION and FILE sort by.
+// Returns the text by which the columns FUNCTION and FILE sort.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);

@@ -12,21 +12,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST 10.0 // Least number of samples or calls for a mean or a rate.
-// A change counts for the pace only if its standard error is at most SURE.
+// A mean or a rate needs at least this number of samples or calls.
+#define LEAST 10.0
+// A change is used for the pace only if its standard error is at most SURE.
 #define SURE 0.5
-#define PACE_LEAST 3   // Least number of functions for computing the pace.
-#define SPREAD_LEAST 5 // Least number of functions for computing the spread.
+// The pace is computed from at least this number of functions.
+#define PACE_LEAST 3
+// The spread is computed from at least this number of functions.
+#define SPREAD_LEAST 5
 // The standard deviation of a normal distribution is NORMAL times the median of
 // the absolute values.
 #define NORMAL 1.4826
 // The variance of a median is MEDIAN_ERROR times the variance of a mean.
 #define MEDIAN_ERROR 1.57
-// Two runs count as equally long if the longer time is at most ALIKE times the
-// shorter time.
+// Two runs count as equally long if the longer one takes at most ALIKE times as
+// long as the shorter one.
 #define ALIKE 1.2
-// Two runs are from the same machine if the ratio of their clock rates is at
-// most CLOCKS.
+// Two runs count as runs on the same machine if the ratio of their clock rates
+// is at most CLOCKS.
 #define CLOCKS 1.01
 #define NOTES_MOST 4 // Largest number of notes about a comparison.
 
@@ -92,8 +95,8 @@ const struct Record COMPARISON_RECORD =
 
 // --- One run -----------------------------------------------------------------
 
-// struct Side has the numbers of one function in one run. All code objects with
-// the same name and file count as one function.
+// struct Side contains the numbers of one function in one run. All code objects
+// with the same name and file count as one function.
 struct Side {
     const char *name;
     const char *file;
@@ -102,8 +105,8 @@ struct Side {
     double samples;
     double calls; // number of calls (NaN = unknown)
     double calls_variance;
-    // Waits by their kind, as parts of one thread's time, and the sum of those
-    // that are compared. The sum is NaN if the kinds are not known.
+    // Waits by their kind as parts of one thread's time, and the sum of those
+    // kinds that are compared. The sum is NaN if the kinds are not known.
     double waits[WAIT_KINDS];
     double wait;
     double wait_samples; // number of observed waits
@@ -142,15 +145,15 @@ static double known(double value)
     return isfinite(value) ? value : 0;
 }
 
-// Returns false if a kind of wait says nothing about the program: an idle event
-// loop has no work, and how long a thread waits for a CPU depends on other
-// programs.
+// Returns false if a kind of wait says nothing about the program. An idle event
+// loop has no work, and other programs decide how long a thread waits for a
+// CPU.
 static bool is_compared(size_t kind)
 {
     return kind != WAITS_IDLE && kind != WAITS_CPU;
 }
 
-// Sets the waits of a function. A function that has not waited has no list of
+// Sets the waits of a function. A function that has never waited has no list of
 // kinds.
 static void take_waits(struct Side *side, const struct Function *f)
 {
@@ -224,7 +227,7 @@ static int read_run(struct Run *run, const struct Snapshot *snapshot)
 // --- Which function is which -------------------------------------------------
 
 struct Pair {
-    // The function in each run, or NULL if the run does not have it.
+    // The same function in each run, or NULL if the run does not have it.
     const struct Side *a, *b;
 };
 
@@ -252,9 +255,9 @@ static int by_base_of_pair(const void *a, const void *b)
     return by_base(left->a ? left->a : left->b, right->a ? right->a : right->b);
 }
 
-// Joins two unpaired functions of different runs if the two functions have the
-// same name and file name, and only the file's folder differs. Functions are
-// joined only if each run has one function of that name and file name.
+// Joins two unpaired functions of different runs if they have the same name and
+// file name, and only the folder of the file differs. This is done only if each
+// run has exactly one such function.
 static size_t join_moved(struct Pair *pairs, size_t count)
 {
     size_t kept = 0;
@@ -295,9 +298,9 @@ static double share_of(const struct Run *run, const struct Side *side)
     return side && run->share > 0 ? side->share / run->share : 0;
 }
 
-// Returns the variance of a function's share. The calculation adds one sample
-// of the function and one sample of other functions, so that the variance of a
-// function without samples is not 0.
+// Returns the variance of a function's share. One sample of the function and
+// one sample of other functions are added, so that the variance is not 0 for a
+// function without samples.
 static double share_variance(const struct Run *run, const struct Side *side)
 {
     double all = samples_of(run);
@@ -317,18 +320,18 @@ static double rate_of(const struct Run *run, const struct Side *side)
     return side && side->calls >= LEAST ? side->calls / seconds_of(run) : NAN;
 }
 
-// Returns the variance of a logarithm. If `count` is a function's number of
-// samples, the logarithm is that of the mean CPU time per call. If `count` is
-// the number of calls, the logarithm is that of the calls per second. The
-// number of calls is assumed to vary as much as if calls came at random times.
+// Returns the variance of the logarithm of a function's mean CPU time per call,
+// if `count` is the function's number of samples. If `count` is its number of
+// calls, returns the variance of the logarithm of the calls per second. The
+// number of calls is assumed to vary as if calls came at random times.
 static double variance_of(double count, const struct Side *side)
 {
     return 1 / count + side->calls_variance / pow(side->calls, 2);
 }
 
 // Returns the variance of a function's waiting time. The waits of a thread are
-// known from its first observation on, so up to about a second can be missing
-// at the beginning and at the end of the run.
+// known from its first observation on. Up to about a second can therefore be
+// missing at the beginning and at the end of the run.
 static double wait_variance(const struct Run *run, const struct Side *side)
 {
     if (!side || !(side->wait > 0))
@@ -348,7 +351,7 @@ static void compare_waits(struct ComparedFunction *f, const struct Pair *pair,
     f->wait.apart = fabs(f->wait.change) > COMPARISON_LIMIT * f->wait.error;
 }
 
-// Lists the kinds of waits of a function. Returns false if memory is out.
+// Lists the waits of a function by their kinds. Returns false if memory is out.
 static bool list_waits(struct Comparison *out, struct ComparedFunction *f,
                        const struct Pair *pair)
 {
@@ -417,9 +420,9 @@ static double median(double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-// struct Pace has the median change of all functions between the two runs.
+// struct Pace contains the median change of all functions between two runs.
 struct Pace {
-    double change;   // Logarithm of the second run's pace (NaN = unknown).
+    double change;   // Logarithm of this change as a factor (NaN = unknown).
     double variance; // Variance of `change`.
 };
 
@@ -443,10 +446,9 @@ static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
     return pace;
 }
 
-// Returns the ratio of the actual scatter of the changes to the scatter that
-// the standard errors predict, but at least 1. The ratio is computed from a
-// median, so a few functions with real changes have hardly any effect on the
-// ratio.
+// Returns how much larger the scatter of the changes is than the standard
+// errors predict, but at least 1. This factor is computed from a median, so
+// that a few functions with real changes have hardly any effect on it.
 static double find_spread(struct ComparedFunction *functions, size_t count,
                           enum Measure which, double *room)
 {
@@ -474,13 +476,14 @@ static void tell_apart(struct ComparedFunction *functions, size_t count,
 }
 
 struct Settled {
-    // Median change of all functions (find_pace) as a factor (NaN = unknown).
+    // Factor of the median change of all functions (find_pace), or NaN if
+    // unknown.
     double pace;
     double spread; // the result of find_spread
 };
 
-// Subtracts the pace from the changes of a measure and marks the changes that
-// are more than noise. Converts the changes from logarithms to fractions.
+// Subtracts the pace from the changes of a measure, and marks those changes
+// that are more than noise. Converts the changes from logarithms to fractions.
 static struct Settled settle(struct ComparedFunction *functions, size_t count,
                              enum Measure which, double *room, bool allowed)
 {
@@ -503,10 +506,10 @@ static struct Settled settle(struct ComparedFunction *functions, size_t count,
     return (struct Settled){exp(pace.change), spread};
 }
 
-// Sets a function's slowdown and weight. The slowdown is the change of the mean
-// or the change of the relative share, whichever has the smaller error. `means`
-// and `spent` say whether the pace of the mean and of the relative share is
-// known.
+// Sets the slowdown and the weight of a function. The slowdown is the change of
+// the mean or the change of the relative share, whichever has the smaller
+// error. `means` is true if the pace of the mean is known, and `spent` is true
+// if the pace of the relative share is known.
 static void conclude(struct ComparedFunction *f, bool means, bool spent)
 {
     double share = fmax(f->share.a, f->share.b);
@@ -552,7 +555,7 @@ static void note(struct Comparison *out, struct ComparisonNote *notes,
 static void add(struct Bytes *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-// Adds an item to a comma-separated list.
+// Appends an item to a comma-separated list.
 static void add(struct Bytes *text, const char *format, ...)
 {
     char part[256];
@@ -575,7 +578,7 @@ static bool has_rule(const struct FilterRule *rules, size_t count,
     return false;
 }
 
-// Adds the rules that run `number` has and the other run does not have.
+// Appends the rules that run `number` has and the other run does not have.
 static void add_rules(struct Bytes *text, const struct ComparedRun *runs,
                       int number)
 {
@@ -602,8 +605,8 @@ static const char *percent(char out[32], double share)
     return out;
 }
 
-// Lists the trace settings that differ between the two runs. An older recording
-// has no version of Ocular, and its budget and filter are unknown.
+// Lists the trace settings that differ between the two runs. In an older
+// recording the version of Ocular, the budget and the filter are unknown.
 static void list_settings(struct Bytes *text, const struct ComparedRun *runs)
 {
     const struct ComparedRun *a = &runs[0], *b = &runs[1];
@@ -649,7 +652,7 @@ static bool differ(double a, double b, double most)
     return a > 0 && b > 0 && (a > most * b || b > most * a);
 }
 
-// Writes notes on the differences between the runs. Returns whether calls per
+// Writes notes on the differences between the runs. Returns true if calls per
 // second may be compared.
 static bool write_notes(struct Comparison *out, struct ComparisonNote *notes)
 {
@@ -736,7 +739,7 @@ static struct ComparedRun run_of(struct Comparison *out, const struct Run *run)
     return compared;
 }
 
-// Returns whether calls per second may be compared.
+// Returns true if calls per second may be compared.
 static bool judge(struct Comparison *out, struct ComparisonNote *notes,
                   double *room)
 {

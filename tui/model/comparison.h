@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Compares two runs function by function. The compared numbers are a function's
 // share of the CPU time, its CPU time per call, its calls per second, and the
-// time for which threads waited in it. Each
-// change has a standard error, and a change of less than two standard errors is
-// noise. Two runs of the same program never take exactly the same time. So a
-// change of a CPU time or of a rate is measured relative to the pace. The pace
-// is the median change of all functions.
+// time for which threads waited in it. Each change has a standard error, and a
+// change of less than two standard errors is noise. Two runs of the same
+// program never take exactly the same time. A change of a CPU time or of a rate
+// is therefore measured relative to the pace. The pace is the median change of
+// all functions.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -31,7 +31,7 @@ struct ComparedRun {
     size_t include_only_count;
 };
 
-// The waits of one kind in a function, as parts of one thread's time.
+// Waits of one kind in one function, as parts of one thread's time.
 struct ComparedWait {
     const char *kind;
     double a, b;
@@ -47,26 +47,24 @@ struct ComparedFunction {
         struct {
             // A function's part of each run's CPU time. The change is b - a.
             struct Measured share;
-            // A mean is ns of CPU time per call. The change is relative to the
-            // first run's mean times the pace. A change of 0.1 means that a
-            // call takes 10 % more.
+            // CPU time per call in ns. The change is relative to the mean of
+            // the first run times the pace. A change of 0.1 means that a call
+            // takes 10 % longer than expected.
             struct Measured mean;
-            // A rate is calls per second. The change of a rate is relative,
-            // like the change of a mean.
+            // Calls per second. The change is relative, as for the mean.
             struct Measured rate;
-            // The time for which threads waited in the function itself, as a
-            // part of one thread's time. It lacks the time of event loops that
-            // had nothing to do, and the time without a CPU. The change is
-            // b - a.
+            // The time that threads waited in the function itself, as a part of
+            // one thread's time. Event loops that had nothing to do and waits
+            // for a CPU are not included. The change is b - a.
             struct Measured wait;
-            // The relative change of the share, relative to the median change
+            // The relative change of the share, compared with the median change
             // of all functions. If one function becomes faster, the shares of
-            // all others grow, but `spent` of the others is about 0.
+            // all other functions grow, but their `spent` stays about 0.
             struct Measured spent;
         };
         struct Measured of[5]; // all measures, indexed by enum Measure
     };
-    // The waits of each kind that one of the runs has.
+    // The kinds of waits that at least one of the runs has.
     const struct ComparedWait *waits;
     size_t wait_count;
     // True if share, mean, rate or wait changed by more than noise.
@@ -92,8 +90,9 @@ struct ComparisonNote {
 struct Comparison {
     const struct ComparedRun *runs; // the first run and the second run
     size_t run_count;
-    // The second run's pace relative to the first run's, or null if unknown. If
-    // mean_pace is 1.2, a call takes 20 % more CPU time in the second run.
+    // The pace as a factor from the first run to the second run, or null if
+    // unknown. If mean_pace is 1.2, a call takes 20 % more CPU time in the
+    // second run in the median.
     double mean_pace;
     double rate_pace;
     uint64_t apart; // Number of functions that changed by more than noise.
@@ -116,10 +115,10 @@ extern const struct Record COMPARISON_RECORD;
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);
-// Returns the kind of wait that has changed most in the direction of the change
-// of all waits, or NULL if there is none.
+// If the waits of the function have changed, returns the kind of wait that has
+// contributed most to this change, or NULL if there is none.
 const char *Comparison_wait(const struct ComparedFunction *function);
-// Returns whether the measured slowdown minus two standard errors is more than
+// Returns true if the measured slowdown minus two standard errors is more than
 // `limit` (0.1 means 10 %).
 bool Comparison_is_slower(const struct ComparedFunction *function,
                           double limit);

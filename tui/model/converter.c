@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// After some seconds the process changes its recording, so the converter's
-// thread copies the recording first. The copy is a file without a name beside
-// the output, because the output usually needs more space than the copy.
+// The process changes its recording again after some seconds. The converter's
+// thread therefore copies the recording first. The copy is a file without a
+// name in the folder of the output, where there must be room for the output
+// anyway. The output is usually larger than the copy.
 #define _GNU_SOURCE 1 // copy_file_range, memfd_create.
 #include "tui/model/converter.h"
 
@@ -27,35 +28,38 @@
 #include <time.h>
 #include <unistd.h>
 
-// Number of bytes that are copied between two checks.
+// Between two checks, this number of bytes is copied.
 #define COPY_BYTES ((uint64_t)8 << 20)
-// Largest copy of a recording in memory, in bytes.
+// Largest size in bytes of a copy in memory.
 #define MEMORY_BYTES ((uint64_t)1 << 30)
 #define TELL_S 0.1 // Seconds between two reports of progress.
 
 struct Converter {
-    // The descriptor that the process has sent, and later the copy.
+    // Descriptor of the recording that the process has sent, and later of the
+    // copy.
     int recording;
-    int copy;      // The file for the copy, or -1 if there is none.
-    uint64_t size; // Size of the recording in bytes, as the process says.
-    // Seconds for which the recording stays unchanged (0 = for ever).
+    int copy; // Descriptor of the file for the copy, or -1 if there is none.
+    // Size of the recording in bytes, as the process has reported it.
+    uint64_t size;
+    // Seconds for which the process leaves the recording unchanged (0 = for
+    // ever).
     double steady_s;
     double asked_s;
     const struct ExportFile *file;
     uint32_t request;
-    // An eventfd, and an epoll instance that watches `wake` and the connection.
+    // `wake` is an eventfd, and `both` is an epoll instance that watches `wake`
+    // and the connection.
     int wake, both;
     pthread_t thread;
     bool started;
     _Atomic bool cancelled, ended;
     _Atomic double done;
     _Atomic uint64_t bytes;
-    // Time of the last report of progress. Only the Converter's thread uses
-    // this member.
+    // Time of the last report of progress. Only the Converter's thread uses it.
     double told_s;
-    // The thread writes the next fields before it sets `ended`.
+    // The thread writes the members from `error` on before it sets `ended`.
     int error;
-    // Why the conversion failed, or what the file lacks, or "".
+    // The reason why the conversion failed, or what the file lacks, or "".
     char why[200];
 };
 
@@ -63,7 +67,7 @@ static void wake(const struct Converter *converter)
 {
     const uint64_t one = 1;
     ssize_t wrote = write(converter->wake, &one, sizeof one);
-    (void)wrote; // write() fails only if the eventfd is readable already
+    (void)wrote; // if the eventfd is readable already, write() fails
 }
 
 // --- The thread
@@ -81,7 +85,8 @@ static bool go_on(void *context, double done, uint64_t bytes)
     return !atomic_load(&converter->cancelled);
 }
 
-// Returns 0, or -errno if there is no room for the copy or no recording.
+// Returns 0, or -errno if there is no room for the copy, or if there is no
+// recording.
 static int check_room(struct Converter *converter)
 {
     struct statvfs system;
@@ -95,7 +100,7 @@ static int check_room(struct Converter *converter)
                  "the process has handed out no regular file");
         return -EINVAL;
     }
-    if (system.f_blocks) // a file in memory has no file system
+    if (system.f_blocks) // a copy in memory needs no space in a file system
         room = (uint64_t)system.f_bavail * system.f_frsize;
     if (size <= room)
         return 0;
@@ -128,9 +133,8 @@ static ssize_t copy_some(int from, int to, off_t *at, uint64_t end)
     return copied < 0 ? -errno : copied;
 }
 
-// Copies the recording during the time in which the process leaves it
-// unchanged. Returns 0 or -errno. If the user cancels, the copy is not
-// complete.
+// Copies the recording while the process leaves it unchanged. Returns 0 or
+// -errno. If the user cancels, the copy stays incomplete.
 static int copy_all(struct Converter *converter)
 {
     off_t at = 0;
@@ -198,8 +202,8 @@ static void *convert(void *context)
 
 // --- The viewer's side
 
-// Opens a file for the copy of the recording. If the file system has no files
-// without a name, the copy is in memory.
+// Opens a file for the copy of the recording. If the file system does not
+// support files without a name, the copy is in memory.
 static int open_copy(const struct ExportFile *file)
 {
     struct AsUser as;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A Converter makes the file of an export in a thread of the viewer, from the
-// recording that the process has handed out. The Converter sends the feed the
-// same messages that an older process sends while it writes the file itself.
-// REPLYs report the progress. The last message is an ERROR, or a REPLY with the
-// value 1, whose text says what the file lacks. The feed owns the Converter.
-// Only the viewer's main thread calls these functions, and only Converter_free
-// waits.
+// A Converter makes the file of an export from the recording that the process
+// has handed out. It runs in a thread of its own in the viewer. It sends the
+// feed the same messages that a process of an older Ocular sends while it
+// writes the file itself. REPLYs report the progress. The last message is an
+// ERROR, or a REPLY with the value 1, whose text says what the file lacks. The
+// feed owns the Converter. Only the viewer's main thread calls these functions,
+// and only Converter_free waits.
 #pragma once
 
 #include "ipc/wire.h"
@@ -16,9 +16,9 @@ struct Converter;
 struct ConverterRequest {
     // The RECORDING of the process. The Converter copies the descriptor.
     const struct Message *recording;
-    // Feed_now() at the time at which the recording was asked for.
+    // Time (Feed_now()) at which the viewer asked for the recording.
     double asked_s;
-    // This struct of the export's file must outlive the Converter.
+    // This struct must outlive the Converter.
     const struct ExportFile *file;
     uint32_t number; // Request number of the Converter's messages.
     int beside;      // Descriptor of the connection, for Converter_fd.
@@ -30,8 +30,8 @@ int Converter_start(struct Converter **converter,
 // Returns a descriptor, which is readable if a message is due or if `beside` is
 // readable.
 int Converter_fd(const struct Converter *converter);
-// Returns 1 and fills in *message, which the caller releases, or returns 0. The
-// message with the value 1 or the type ERROR is the last one.
+// Returns 1 and fills in *message, which the caller releases, or returns 0. A
+// message with the value 1 or of the type ERROR is the last one.
 int Converter_next(struct Converter *converter, struct Message *message);
 void Converter_cancel(struct Converter *converter);
 // Cancels the conversion if it runs, and waits for the thread. `converter` may

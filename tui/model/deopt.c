@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A storm is reported until STORM_SHOWN_S seconds after its last change.
+// A storm is shown for STORM_SHOWN_S seconds after its last change.
 #define STORM_SHOWN_S 30.0
 
 static bool is_deopt(uint64_t reported, const char *from, const char *to)

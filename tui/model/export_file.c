@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// If the target is a symbolic link, the link is replaced. The link is not
-// followed, because the process may have made the link.
+// If the final name is a symbolic link, the link itself is replaced. The link
+// is not followed, because the process may have made it.
 #include "tui/model/export_file.h"
 
 #include "ipc/base/in_place.h"
@@ -110,8 +110,8 @@ int ExportFile_open(struct ExportFile *file, pid_t pid, const char *path,
         error = Process_user(&file->user, pid);
     if (error)
         return error;
-    // Reads /proc with the viewer's own rights, because the process's user may
-    // not be able to read /proc.
+    // /proc is read with the viewer's own rights, because the process's user
+    // may not be able to read it.
     if (!Place_absolute(file->path, pid, path))
         return strlen(path) < PATH_MAX ? -EACCES : -ENAMETOOLONG;
     error = split_path(file);

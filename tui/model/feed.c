@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 // One call of Feed_next takes TAKEN_MAX messages or TAKING_MAX_S seconds at
-// most. Messages beyond these limits wait, because a process that sends without
-// a pause must not delay keys and signals.
+// most. Further messages wait, because a process that sends without a pause
+// must not delay keys and signals.
 #define TAKEN_MAX 256
 #define TAKING_MAX_S 0.05
 
@@ -34,7 +34,7 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    // If the process has ended, the next read reports its end.
+    // If the process has ended, the next read reports this.
     Feed_rate(feed, rate_s);
     return 0;
 }
@@ -81,7 +81,7 @@ void Feed_record(struct Feed *feed, struct Capture *recording)
 void Feed_close(struct Feed *feed)
 {
     if (feed->link.client && feed->by_process && feed->export.there)
-        // Without Feed_cancel the process continues to write to a file that has
+        // Without Feed_cancel, the process would go on writing a file that has
         // no name.
         Feed_cancel(feed);
     Converter_free(feed->converter);
@@ -141,7 +141,8 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
         ExportFile_drop(file);
         return;
     }
-    if (!feed->by_process) // an older process sends the name of the file
+    // A process of an older Ocular sends the name of the file.
+    if (!feed->by_process)
         snprintf(answer->lack, sizeof answer->lack, "%.199s", answer->text);
     answer->error = -ExportFile_commit(file, answer->bytes);
     answer->failed = answer->error != 0;
@@ -152,7 +153,8 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
         snprintf(answer->text, sizeof answer->text, "%.1000s", file->path);
 }
 
-// Asks an older process to write the file itself. Returns 0 or -errno.
+// Asks a process of an older Ocular to write the file itself. Returns 0 or
+// -errno.
 static int let_process_export(struct Feed *feed, struct PendingRequest *pending)
 {
     struct Message message = {.type = MESSAGE_EXPORT,
@@ -166,7 +168,7 @@ static int let_process_export(struct Feed *feed, struct PendingRequest *pending)
     return 0;
 }
 
-// Returns true if the message answers a request of the user.
+// Returns true if the message is the answer to a request of the user.
 static bool take_answer(struct Feed *feed, const struct Message *message,
                         struct Answer *answer)
 {
@@ -199,8 +201,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Starts to write the file of an export. If the export cannot start, returns
-// true, with the reason in *answer.
+// Starts to write the file of an export. If this fails, returns true and sets
+// *answer to the reason.
 static bool take_recording(struct Feed *feed, const struct Message *message,
                            struct Answer *answer)
 {
@@ -228,7 +230,7 @@ static bool take_recording(struct Feed *feed, const struct Message *message,
     return take_answer(feed, &failed, answer);
 }
 
-// Takes the converter's next message, or makes the answer to a cancelled
+// Takes the next message of the converter, or makes the answer to a cancelled
 // export. Returns true if *answer is to be shown.
 static bool take_converted(struct Feed *feed, struct Answer *answer)
 {
@@ -249,8 +251,7 @@ static bool take_converted(struct Feed *feed, struct Answer *answer)
     return shown;
 }
 
-// Keeps the newest stacks, no matter whether the view or the recorder has
-// requested the stacks.
+// Keeps the newest stacks, which either the view or the recorder has requested.
 static void take_stacks(struct Feed *feed, struct Message *message)
 {
     struct PendingRequest *pending =
@@ -280,14 +281,15 @@ static const char *why_ended(const struct Feed *feed, int error)
                             : "The process has ended";
 }
 
-// Returns true if the process answers an export although the viewer already
-// writes the file.
+// Returns true if the process sends an answer about an export that the viewer
+// is already writing.
 static bool is_late(const struct Feed *feed, const struct Message *message)
 {
     return feed->converter && message->request == feed->asked;
 }
 
-// Reads the names of C functions, which the process does not send.
+// Reads the names of C functions from their files, because the process does not
+// send them.
 static void name_natives(struct Feed *feed, struct Message *message)
 {
     feed->names.pid = feed->pid;
@@ -337,15 +339,15 @@ static bool take(struct Feed *feed, struct Message *message,
     case MESSAGE_END:
         end(feed, "The program has stopped tracing");
         return false;
-    default: // a message that only a later version knows
+    default: // a message of a later version of Ocular
         return false;
     }
 }
 
 // --- Taking it in
 
-// Records a message. Requests stacks, tasks and code, because a replay must be
-// able to show every view.
+// Records a message. Requests stacks, tasks and code from time to time, because
+// a replay must be able to show every view.
 static void record(struct Feed *feed, const struct Message *message)
 {
     struct Message ask = {.type = MESSAGE_FLAME};
@@ -370,9 +372,9 @@ static int receive(struct Feed *feed, struct Message *message)
     return result;
 }
 
-// Returns true if this call of Feed_next has processed enough messages. For a
-// recording only the number of messages counts, so the result does not depend
-// on the machine's speed.
+// Returns true if this call of Feed_next has taken enough messages. For a
+// recording only the number of messages counts, so that the result does not
+// depend on the machine's speed.
 static bool is_enough(const struct Feed *feed)
 {
     return feed->taken >= TAKEN_MAX ||
@@ -586,7 +588,7 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
         return error;
     }
     feed->asked = message.request;
-    message.type = MESSAGE_EXPORT; // for the user the request is an export
+    message.type = MESSAGE_EXPORT; // the user has asked for an export
     message.number = 0;
     Pending_add(&feed->pending, &message);
     return 0;

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-// The protocol limits the seconds between two snapshots to this range.
+// The protocol allows this range of seconds between two snapshots.
 #define FEED_RATE_MIN 0.1
 #define FEED_RATE_MAX 60.0
 
@@ -22,13 +22,12 @@ struct Answer { // an answer to a request of the user
     enum MessageType request;
     uint64_t about; // id of the function of a REARM request (0 = all functions)
     bool failed;
-    bool done; // True if the export has ended.
+    bool done; // True if the export is over.
     int error; // errno, if `failed`.
     double progress;
     uint64_t bytes;
     char text[1024]; // Text of the process, which is not trusted, or "".
-    // Describes the missing parts of an exported file, or is "". The text is
-    // not trusted.
+    // Describes what an exported file lacks, or is "". The text is not trusted.
     char lack[200];
 };
 
@@ -41,27 +40,32 @@ struct Feed {
     bool paused;
     bool ended;
     char reason[320]; // The reason why the feed ended.
-    // The process's reason why no snapshot has come yet, not trusted, or "".
+    // Reason why no snapshot has come yet, sent by the process and not trusted,
+    // or "".
     char notice[160];
     double rate_s;   // Requested seconds between snapshots.
-    double heard_at; // Feed_now() at the newest message.
-    unsigned taken;  // Messages since Feed_next last returned 0.
-    // Feed_now() at the first message since Feed_next last returned 0.
+    double heard_at; // Time (Feed_now()) of the newest message.
+    unsigned taken;  // Number of messages since Feed_next last returned 0.
+    // Time (Feed_now()) of the first of these messages.
     double taking_since;
-    bool more;                 // Feed_next stopped before the last message.
-    struct Snapshot *newest;   // Owned snapshot that is not taken yet, or NULL.
-    struct FlameTable *stacks; // Owned stacks that are not taken yet, or NULL.
-    struct NativeNames names;  // Names of C functions in what has arrived.
+    bool more; // True if Feed_next has stopped before the last message.
+    // Owned snapshot that the model has not taken yet, or NULL.
+    struct Snapshot *newest;
+    // Owned stacks that the flame view has not taken yet, or NULL.
+    struct FlameTable *stacks;
+    struct NativeNames names; // Names of C functions in what has arrived.
     struct Pending pending;
     struct FeedListing listing;
     struct ExportFile export; // File of the running export.
     // Writes the export's file. NULL until the process has handed out its
     // recording.
     struct Converter *converter;
-    double asked_s;  // Feed_now() when the recording was asked for.
-    uint32_t asked;  // Number of the request for the recording.
-    bool cancelled;  // The export is cancelled.
-    bool by_process; // An older process writes the file.
+    // Time (Feed_now()) at which the viewer asked for the recording.
+    double asked_s;
+    uint32_t asked; // Number of the request for the recording.
+    bool cancelled; // The export is cancelled.
+    // True if the process (of an older Ocular) writes the file.
+    bool by_process;
 };
 
 double Feed_now(void); // Returns the monotonic time in seconds.
@@ -76,8 +80,8 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
 int Feed_open_fleet(struct Feed *feed, pid_t master, double rate_s, char *why,
                     size_t why_size);
 // Opens a recording instead of a connection. If `paced` is true, snapshots come
-// at their recorded times. If `paced` is false, each Feed_step makes one
-// snapshot come.
+// as far apart as they were recorded. If `paced` is false, each Feed_step makes
+// one snapshot come.
 int Feed_replay(struct Feed *feed, const char *path, bool paced, char *why,
                 size_t why_size);
 // Opens the recording of a run. The first snapshot covers the whole run.
@@ -91,31 +95,30 @@ void Feed_record(struct Feed *feed, struct Capture *recording);
 void Feed_close(struct Feed *feed);
 // Returns the descriptor for poll(), or -1 if there is none.
 int Feed_fd(struct Feed *feed);
-// Feed_is_past returns true if the feed is the recording of a run.
-// Feed_is_shown returns true if the feed is the recording of a run, and a
-// stretch of this run has been read.
+// Returns true if the feed is the recording of a run. Feed_is_shown also
+// requires that a stretch of this run has been read.
 bool Feed_is_past(const struct Feed *feed);
 bool Feed_is_shown(const struct Feed *feed);
 // Returns true for any recording, and false for a live process.
 bool Feed_is_replay(const struct Feed *feed);
 
-// Processes messages that have arrived. Returns 1 if *answer has an answer for
-// the user, and 0 if no messages are left. If the result is 1, the caller calls
+// Handles messages that have arrived. Returns 1 if there is an answer for the
+// user in *answer, and 0 if no messages are left. After 1 the caller must call
 // Feed_next again. If a process sends without a pause, Feed_next returns 0
-// after a while and Feed_has_more returns true. If Feed_has_more returns true,
-// the caller does not wait for the descriptor.
+// after some time although there are more messages, and Feed_has_more returns
+// true. In this case the caller must not wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
 // Waits until messages arrive. Returns false after the timeout or if the feed
 // has ended.
 bool Feed_wait(struct Feed *feed, int timeout_ms);
-// Returns the newest snapshot, and gives its ownership to the caller. Returns
-// NULL if the newest snapshot was taken already, or if the feed is paused.
+// Returns the newest snapshot, which the caller then owns. Returns NULL if it
+// was already taken, or if the feed is paused.
 struct Snapshot *Feed_take(struct Feed *feed);
-// Returns the newest stacks, as Feed_take returns the newest snapshot. The
-// stacks of a recording also come while the feed is paused.
+// Returns the newest stacks in the same way. If the feed is a recording, stacks
+// also come while it is paused.
 struct FlameTable *Feed_take_stacks(struct Feed *feed);
-// Returns true if the newest stacks have the CPU time of all counted calls.
+// Returns true if the newest stacks contain the CPU time of all counted calls.
 bool Feed_has_all_stacks(const struct Feed *feed);
 // Makes a replay play one more snapshot. Does nothing for a live process.
 void Feed_step(struct Feed *feed);
@@ -124,42 +127,44 @@ void Feed_pause(struct Feed *feed, bool paused);
 // Says which function a view shows (0 = no function). Requests the function's
 // code once for each snapshot, but not while an answer is pending.
 void Feed_want_listing(struct Feed *feed, uint64_t function);
-// Returns the newest listing, and gives its ownership to the caller. Returns
-// NULL if the newest listing was taken already.
+// Returns the newest listing, which the caller then owns. Returns NULL if it
+// was already taken.
 struct Listing *Feed_take_listing(struct Feed *feed);
 bool Feed_has_listing(const struct Feed *feed);
 // Returns true if the user or a view waits for an answer.
 bool Feed_is_waiting(const struct Feed *feed);
 bool Feed_is_exporting(const struct Feed *feed);
 
-// The functions below send requests and return 0 or -errno. -EPIPE means that
+// All functions below send requests and return 0 or -errno. -EPIPE means that
 // the feed has ended.
 int Feed_rate(struct Feed *feed, double rate_s);
 int Feed_refresh(struct Feed *feed); // Requests a snapshot now.
-// Asks the process to re-arm a function (0 = all functions).
+// Asks the process to install the hooks of a function again (0 = of all
+// functions).
 int Feed_rearm(struct Feed *feed, uint64_t function);
 // Sets the budget, as a share of the CPU time.
 int Feed_budget(struct Feed *feed, double share);
-// Starts an export. Returns -EBUSY if an export is running, -EOPNOTSUPP for the
-// name of a recording, or an error of ExportFile_open. The last answer comes
-// when the file has got its final name or has been removed. An export continues
-// after the end of the feed if the process has handed out its recording.
+// Starts an export. Returns -EBUSY if an export is running, -EOPNOTSUPP if the
+// file's name is that of a recording, or an error of ExportFile_open. The last
+// answer comes after the file has got its final name or has been removed. If
+// the process has handed out its recording, the export goes on even after the
+// end of the feed.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
-// Asks for asyncio's tasks in the next snapshots, unless such a request is
-// pending.
+// Asks for asyncio's tasks in the next snapshots. Does nothing if such a
+// request is pending.
 int Feed_tasks(struct Feed *feed);
 // Asks for births and deaths of objects in the next snapshots, in the same way.
 int Feed_objects(struct Feed *feed);
-// Does the same as Feed_tasks, and also asks for the single tasks of a group
+// Asks for the same as Feed_tasks, and also for the single tasks of a group
 // (TaskGroup_key).
 int Feed_task_group(struct Feed *feed, uint64_t key);
-// Asks for the C functions in the next stacks and listings, unless such a
+// Asks for C functions in the next stacks and listings. Does nothing if such a
 // request is pending.
 int Feed_native(struct Feed *feed);
-// Asks for the hottest lines in the next snapshots, unless such a request is
-// pending.
+// Asks for the hottest lines in the next snapshots. Does nothing if such a
+// request is pending.
 int Feed_lines(struct Feed *feed);
-// Requests stacks, unless a request for stacks is pending. Feed_take_stacks
+// Requests stacks. Does nothing if such a request is pending. Feed_take_stacks
 // returns the answer.
 int Feed_flame(struct Feed *feed);

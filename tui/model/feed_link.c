@@ -66,8 +66,8 @@ void FeedLink_close(struct FeedLink *link)
 void Pending_add(struct Pending *pending, const struct Message *request)
 {
     struct PendingRequest *place = &pending->items[0];
-    // If there is no free entry, replaces an entry that is no export. At most
-    // one entry is an export.
+    // If there is no free entry, replaces an entry that is not for an export.
+    // At most one entry is for an export.
     if (place->type == MESSAGE_EXPORT)
         place++;
     for (int i = 0; i < PENDING_MOST; i++)

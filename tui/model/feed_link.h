@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A FeedLink is the source of a feed's messages. The source is a process
 // connected by a socket, the processes of a fleet, or a recording (of a viewer
-// or of a run) that answers like a process. struct Pending has the requests
-// that are not answered yet. The feed owns both structs. No function blocks.
+// or of a run) that answers like a process. struct Pending contains the
+// requests that are not answered yet. The feed owns both structs. No function
+// blocks.
 #pragma once
 
 #include "ipc/client.h"
@@ -14,14 +15,14 @@
 
 struct FeedLink {
     // The connection to the process. NULL if the source is a fleet or a
-    // recording, or the process has ended.
+    // recording, or if the process has ended.
     struct Client *client;
-    // The processes of a service, or NULL. The fleet is kept after all
+    // The processes of a service, or NULL. It is kept even after all its
     // processes have ended.
     struct Fleet *fleet;
     bool hung_up; // The fleet has ended.
-    // The recording of a viewer, or NULL. A recording also answers requests
-    // after its last snapshot.
+    // The recording of a viewer, or NULL. It answers requests even after its
+    // last snapshot.
     struct Playback *replay;
     struct PastRun *past; // the recording of a run, or NULL
 };
@@ -31,10 +32,10 @@ int FeedLink_fd(const struct FeedLink *link);
 bool FeedLink_answers(const struct FeedLink *link);
 // Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
 int FeedLink_next(struct FeedLink *link, struct Message *message);
-// Returns the same as Client_request, or -EPIPE if FeedLink_answers is false.
+// Returns what Client_request returns, or -EPIPE if FeedLink_answers is false.
 int FeedLink_request(struct FeedLink *link, struct Message *request);
-// Closes the connection to the process. If the source is a recording, it
-// continues to answer.
+// Closes the connection to the process. If the source is a recording, it still
+// answers requests after that.
 void FeedLink_hang_up(struct FeedLink *link);
 void FeedLink_close(struct FeedLink *link);
 
@@ -46,18 +47,18 @@ struct PendingRequest {
     uint64_t about; // id of the function of a REARM request (0 = all functions)
 };
 
-struct Pending { // a zeroed struct has no requests
+struct Pending { // a struct of zero bytes has no requests
     struct PendingRequest items[PENDING_MOST];
 };
 
-// Stores a request that was sent. If the array is full, the request replaces an
-// old request, which will not be answered any more. The request for an export
-// is never replaced.
+// Stores a request that was sent. If the array is full, replaces an old
+// request, which will then never be answered. A request for an export is never
+// replaced.
 void Pending_add(struct Pending *pending, const struct Message *request);
-// Forgets all requests. If `exports` is true, keeps the request for an export.
+// Forgets all requests. If `exports` is true, keeps a request for an export.
 void Pending_end(struct Pending *pending, bool exports);
-// Returns the request with this number, or NULL. The caller zeroes the entry
-// when the request is answered.
+// Returns the request with this number, or NULL. When the request is answered,
+// the caller sets the entry to zeros.
 struct PendingRequest *Pending_find(struct Pending *pending, uint32_t number);
 bool Pending_has(const struct Pending *pending, enum MessageType type);
 // Returns true if the user will see the answer to a pending request.

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// If the process does not answer a request for code within LATE_S seconds, the
-// request is sent again.
+// A request for code is sent again if the process has not answered within
+// LATE_S seconds.
 #define LATE_S 5.0
 
 void FeedListing_release(struct FeedListing *listing)
@@ -21,15 +21,14 @@ void FeedListing_end(struct FeedListing *listing)
     memset(&listing->recorded, 0, sizeof listing->recorded);
 }
 
-// Returns true if the process will answer a repeated request with the same
-// error.
+// Returns true if the same request would get the same error again.
 static bool is_refused(const struct FeedListing *listing)
 {
     return listing->error == ENOENT || listing->error == EOPNOTSUPP;
 }
 
-// Returns true if a request is pending and not older than LATE_S. An older
-// request may never be answered.
+// Returns true if a request is pending and is not older than LATE_S seconds. An
+// older request may never get an answer.
 static bool is_under_way(uint32_t number, double asked_at, double now)
 {
     return number && now - asked_at < LATE_S;
@@ -66,7 +65,8 @@ void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
     listing->number = message.request;
     listing->asked_at = now;
     listing->behind = false;
-    // In the process, the view's request replaces the recording's request.
+    // The process drops the recording's request when it gets the view's
+    // request.
     listing->recorded.number = 0;
     listing->recorded.waits = true;
 }

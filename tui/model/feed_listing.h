@@ -1,31 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Requests the code of functions. While a view shows a function, its code is
-// requested repeatedly. For a recording, the code of the hottest functions is
-// requested in turn. The process keeps only one request for code for each
-// viewer. A newer request replaces an older request, which gets no answer. So
-// the view and the recording take turns, and the view comes first. The feed
-// owns struct FeedListing.
+// Requests the code of functions. While a view shows a function, the function's
+// code is requested again and again. For a recording (--record), the code of
+// each of the hottest functions is requested in turn. The process keeps only
+// one request for code per viewer. A newer request replaces the older one,
+// which gets no answer. The view and the recording therefore take turns, and
+// the view comes first. The feed owns struct FeedListing.
 #pragma once
 
 #include "tui/model/capture.h"
 #include "tui/model/feed_link.h"
 
 struct FeedListing {
-    uint64_t id;     // Id of the function that a view shows, or 0.
+    uint64_t id;     // Id of the function whose code a view shows, or 0.
     uint32_t number; // Number of the view's pending request (0 = none).
-    double asked_at; // Feed_now() at the view's newest request, or 0.
-    bool shown;  // A view has called FeedListing_want since the last snapshot.
-    bool behind; // A snapshot has arrived since the newest request.
-    struct Listing *newest; // Owned listing that is not taken yet, or NULL.
-    // Errno with the reason why the code is not available (0 = no error).
+    double asked_at; // Time (Feed_now()) of the view's newest request, or 0.
+    // True if a view has called FeedListing_want since the last snapshot.
+    bool shown;
+    bool behind; // True if a snapshot has arrived since the newest request.
+    // Owned listing that the view has not taken yet, or NULL.
+    struct Listing *newest;
+    // The error because of which there is no code (0 = no error).
     int error;
     char why[256]; // text from the process, not trusted
     struct {
-        uint64_t id; // Id of the function that is to be recorded, or 0.
+        uint64_t id; // Id of the function whose code is to be recorded, or 0.
         // Number of the pending request for `id` (0 = not sent yet).
         uint32_t number;
-        double asked_at; // Feed_now() when the recording's request was sent.
-        bool waits; // The recording waits for the answer to the view's request.
+        double asked_at; // Time (Feed_now()) at which this request was sent.
+        // True while the recording waits for the answer to the view's request.
+        bool waits;
     } recorded;
 };
 
@@ -36,15 +39,15 @@ void FeedListing_end(struct FeedListing *listing);
 // each snapshot.
 void FeedListing_want(struct FeedListing *listing, struct FeedLink *link,
                       uint64_t function, bool paused, double now);
-// Takes the listing or the error from a message. Returns true if the message
+// Takes a listing or an error from a message. Returns true if the message
 // answers the view's request.
 bool FeedListing_take(struct FeedListing *listing, struct Message *message);
-// Called for each message that is recorded. After a snapshot, chooses the
-// function whose code is requested next for the recording, unless such a
-// request is under way.
+// Must be called for each message that is recorded. After a snapshot, chooses
+// the function whose code is to be recorded next, unless a request for the
+// recording is pending.
 void FeedListing_recorded(struct FeedListing *listing,
                           struct Capture *recording,
                           const struct Message *message, double now);
-// If it is the recording's turn, requests the code of the chosen function.
+// Requests the code of the chosen function, if it is the turn of the recording.
 void FeedListing_ask_recorded(struct FeedListing *listing,
                               struct FeedLink *link, double now);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OLD_S 5.0 // age in seconds above which stacks are not shown again
+#define OLD_S 5.0 // stacks older than this number of seconds are not shown
 
 void FlameState_release(struct FlameState *state)
 {
@@ -33,8 +33,8 @@ void FlameState_open(struct FlameState *state, const struct Snapshot *now)
     state->asked_at = NAN;
 }
 
-// While the screen is paused, no stacks are requested from a live process,
-// because new stacks do not belong to the snapshot on the screen.
+// If the screen is paused, a live process is not asked for stacks, because new
+// stacks do not belong to the snapshot on the screen.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now)
 {
@@ -50,7 +50,7 @@ void FlameState_refuse(struct FlameState *state, const char *why)
     snprintf(state->refused, sizeof state->refused, "%s", why);
 }
 
-// Sets the shares in the tree to the shares in the chosen period.
+// Gives the tree the shares of the chosen period.
 static void weigh(struct FlameState *state)
 {
     const struct Moment *now = &state->now, *then;

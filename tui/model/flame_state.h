@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FlameState is the state of the flame view. The state has the newest stacks as
-// a tree, the CPU times of the last minute, the selected box and the zoomed
-// box. Other views also use the stacks of the feed.
+// FlameState is the state of the flame view. It consists of the newest stacks
+// as a tree, the CPU times of the last minute, the selected box and the zoomed
+// box. Other views also use these stacks.
 #pragma once
 
 #include "tui/model/calls.h"
@@ -12,45 +12,49 @@
 struct FlameState {
     struct FlameTree tree;
     struct History history;
-    struct Moment now;  // CPU time since the start, for the rows of `tree`.
+    // CPU times since the start of tracing, for the rows of `tree`.
+    struct Moment now;
     enum Period period; // The period that the user chose.
-    // Stretch of time of the shares, unused if `own` is false.
+    // Stretch of time of the shares; unused if `own` is false.
     struct Window window;
-    // True if the shares are those of `period`, false if they are those of the
-    // sampler's window.
+    // True if the shares are those of `period`, and false if they are those of
+    // the sampler's window.
     bool own;
-    bool marking; // The period PERIOD_SINCE begins with the next stacks.
-    struct FlamePath zoom;     // Path to the box that is as wide as the screen.
-    struct FlamePath selected; // Path to the selected box, at or below `zoom`.
-    struct FlamePath search_zoom; // Value of `zoom` when a search began.
+    bool marking; // True if PERIOD_SINCE is to begin with the next stacks.
+    // Path to the box that is shown as wide as the screen.
+    struct FlamePath zoom;
+    // Path to the selected box, which is the zoomed box or below it.
+    struct FlamePath selected;
+    // Value of `zoom` at the beginning of the search.
+    struct FlamePath search_zoom;
     struct FlamePath search_selected;
-    int top; // Stack depth of the boxes on the first line.
-    // Uptime in seconds of the snapshot after which stacks were requested.
+    int top; // Level in the tree of the boxes on the first line.
+    // Uptime in seconds of the snapshot for which stacks were last requested.
     double asked_at;
     // Uptime in seconds of the newest stacks, or 0 if no stacks have come yet.
     double seen_at;
     char refused[256]; // why there are no stacks, not trusted, or ""
 };
 
-// Forgets all stacks. Called if the next stacks belong to another part of a
-// recorded run.
+// Forgets all stacks. Must be called if the next stacks belong to another part
+// of a recorded run.
 void FlameState_forget(struct FlameState *state);
 void FlameState_release(struct FlameState *state);
-// Called when the view is opened. Drops stacks that are too old to be shown.
-// `now`, the newest snapshot, may be NULL.
+// Must be called when the view is opened. Drops stacks that are too old to be
+// shown. `now`, the newest snapshot, may be NULL.
 void FlameState_open(struct FlameState *state, const struct Snapshot *now);
-// Requests stacks once for each snapshot.
+// Requests stacks, at most once for each snapshot.
 void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now);
-// Takes over the ownership of a new table of stacks, and builds the tree.
+// Takes ownership of a new table of stacks, and builds the tree.
 void FlameState_take(struct FlameState *state, struct FlameTable *table);
 // Counts the calls of the whole run. Returns 0, or -ENODATA if there are no
 // CPU times, or -ENOMEM.
 int FlameState_calls(const struct FlameState *state, struct Calls *calls);
 // Stores the reason why there are no stacks.
 void FlameState_refuse(struct FlameState *state, const char *why);
-// Starts the period PERIOD_SINCE now, and shows this period. The state must
-// have a tree.
+// Starts the period PERIOD_SINCE at this moment, and shows it. There must be a
+// tree.
 void FlameState_mark(struct FlameState *state);
 void FlameState_next_period(struct FlameState *state);
 // Shows the times of the next mode.
@@ -59,20 +63,20 @@ void FlameState_toggle_idle(struct FlameState *state);
 // Shows or hides C functions. Returns true if they are shown now.
 bool FlameState_toggle_natives(struct FlameState *state);
 // Returns the stretch of time of the shown shares. `lately` is the sampler's
-// window. The number of samples is only known if the shares are of CPU time.
+// window. The number of samples is only known if the shares are shares of CPU
+// time.
 struct Window FlameState_window(const struct FlameState *state,
                                 const struct Window *lately);
 
 // These two functions return the zoomed and the selected branch in the newest
-// tree. If the tree does not have the branch, the functions return the branch's
-// nearest caller in the tree.
+// tree. If the branch is not in this tree, they return its nearest caller.
 uint32_t FlameState_zoom(const struct FlameState *state);
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom);
 void FlameState_select(struct FlameState *state, uint32_t branch);
 void FlameState_zoom_to(struct FlameState *state, uint32_t branch);
-// Zooms out. Returns false if the view was not zoomed in.
+// Zooms out. Returns false if no box was zoomed in.
 bool FlameState_zoom_out(struct FlameState *state);
-// Moves the selection by `steps` levels from branch `from`. A step down goes to
-// the hottest callee. If `steps` is negative, the selection moves up, but not
-// above the zoomed box.
+// Moves the selection by `steps` levels from branch `from`. A step down leads
+// to the hottest callee. If `steps` is negative, moves the selection up, but
+// not above the zoomed box.
 void FlameState_move(struct FlameState *state, uint32_t from, int steps);

@@ -62,8 +62,8 @@ static void name_branch(const struct FlameTable *table,
     }
 }
 
-// Makes a branch from row `i` of the table of stacks, and sets *place to the
-// branch's index.
+// Makes a branch from the row with the index `i`, and sets *place to the index
+// of the branch.
 static void add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
                        const struct FlameShare *shares, uint32_t *place)
 {
@@ -80,7 +80,7 @@ static void add_branch(struct FlameTree *tree, const uint32_t *places, size_t i,
         branch->parent = places[row->parent];
         branch->depth = tree->branches[branch->parent].depth + 1;
     }
-    // The share of a branch that is too deep, or hidden, is added to its
+    // If a branch is hidden or too deep in the tree, its share is added to its
     // caller.
     if (branch->depth > FLAME_DEPTH ||
         (i && tree->hides && FlameNative_is(row->id))) {
@@ -138,8 +138,9 @@ static void add_wait(struct FlameTree *tree, uint32_t parent,
     tree->count++;
 }
 
-// Sets `lives` for each row that gets a branch, which are the rows with a time
-// of the tree's mode and their callers. Returns false if the table is invalid.
+// Sets `lives` for each row that gets a branch. A row gets a branch if it has
+// time in the tree's mode, or if a row below it has. Returns false if the table
+// is invalid.
 static bool find_living(const struct FlameTree *tree, bool *lives)
 {
     const struct FlameTable *table = tree->table;
@@ -186,8 +187,8 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
         branch->sibling = parent->child;
         parent->child = order[i];
     }
-    // Adds each branch's total to its parent's. Parents have smaller indices
-    // than their children.
+    // Adds the total of each branch to its parent's total. Parents have smaller
+    // indices than their children.
     for (size_t i = tree->count; i-- > 0;) {
         struct FlameBranch *branch = &tree->branches[i];
         branch->total += branch->self;
@@ -197,7 +198,8 @@ static void link_branches(struct FlameTree *tree, uint32_t *order)
     tree->branches[0].name = "all threads";
 }
 
-// Builds the branches from the table. After an error the tree has no branches.
+// Builds the branches of the tree from the table. After an error the tree has
+// no branches.
 static int build(struct FlameTree *tree, const struct FlameShare *shares)
 {
     const struct FlameTable *table = tree->table;

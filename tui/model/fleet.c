@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An epoll instance watches the connections and a timer. At each tick of the
-// timer the fleet looks for new workers, and for processes that do not answer.
+// timer the fleet looks for new workers, and for processes that have stopped
+// answering.
 #include "tui/model/fleet.h"
 
 #include "ipc/base/heap.h"
@@ -26,47 +27,50 @@
 #define TICK_NS 200000000
 // Seconds between two searches for workers.
 #define LOOK_S 1.0
-// The viewer tries again to connect to a young process after RETRY_S seconds,
-// and to an older process after RETRY_OLD_S seconds. A process that is older
-// than YOUNG_S seconds will hardly begin to serve by itself.
+// After a failed connection, the viewer tries again after RETRY_S seconds if
+// the process is young, and otherwise after RETRY_OLD_S seconds. A process
+// older than YOUNG_S seconds will hardly begin to serve viewers any more.
 #define RETRY_S 1.0
 #define RETRY_OLD_S 5.0
 #define YOUNG_S 15.0
-// Seconds in which a process has to answer.
+// Seconds within which a process must answer.
 #define ANSWER_S 2.0
-// Seconds for which the first snapshot waits for all processes.
+// Largest number of seconds for which the first merged snapshot waits for
+// snapshots of all processes.
 #define FIRST_S 3.0
-// A process is silent if it has sent no message for SILENT_S seconds and
-// SILENT_TURNS times the time between two snapshots.
+// A process counts as silent if it has sent nothing for SILENT_S seconds and
+// also for SILENT_TURNS times the time between two snapshots.
 #define SILENT_S 3.0
 #define SILENT_TURNS 3
-// Number of messages that are read from one process before the next process has
-// its turn, so that no process blocks the others.
+// After this number of messages of one process, the next process has its turn,
+// so that no process blocks the others.
 #define TAKEN_MAX 64
-// If a process's first snapshot was late by more than LATE_S seconds, a later
-// snapshot corrects the time at which the trace began.
+// The time at which a process's trace began is corrected by a later snapshot if
+// the first snapshot was late by more than LATE_S seconds.
 #define LATE_S 1.0
 #define CHILDREN_MOST 256
 #define ASKS 16
 
 struct Sent {        // A request to one process.
-    uint32_t theirs; // Number of the request to the process.
-    uint32_t ours;   // Number of the feed's request (0 = this entry is free).
+    uint32_t theirs; // The request's number for the process.
+    // The request's number for the feed (0 = this entry is free).
+    uint32_t ours;
 };
 
 struct Worker {
     pid_t pid;
     struct Client *client; // NULL if there is no connection to the process.
     bool greeted;
-    bool returned; // No snapshot has come since the connection was lost.
-    bool found;    // The newest search has found the process.
-    bool fresh;    // The snapshot `newest` is not merged yet.
+    // True until a snapshot comes after the connection was lost and made again.
+    bool returned;
+    bool found; // True if the newest search for workers has found the process.
+    bool fresh; // True if the snapshot `newest` is not merged yet.
     struct Snapshot *newest;
     struct IdMap ids;
-    double begun_at; // Time at which the connection began.
+    double begun_at; // Time at which the connection was begun.
     // Time at which the process's trace began, computed from its first
-    // snapshot. The time remains the same, because stalls and transitions are
-    // recognised by their times.
+    // snapshot. This time must not change, because stalls and transitions are
+    // identified by their times.
     double began_at;
     double heard_at;
     double try_at; // time of the next attempt to connect
@@ -80,8 +84,8 @@ struct Ask { // a request that the feed has sent
     uint32_t number;
     enum MessageType type;
     double until;
-    unsigned waiting;      // Number of processes that have not answered.
-    struct Message answer; // An answer of a process, or the newest error.
+    unsigned waiting;      // Number of processes whose answer is missing.
+    struct Message answer; // An answer of one process, or the newest error.
 };
 
 struct Fleet {
@@ -92,7 +96,7 @@ struct Fleet {
     size_t count;
     unsigned beyond;
     uint64_t ended_count;
-    struct Snapshot *ended; // Sums of the processes that have ended.
+    struct Snapshot *ended; // Sums of the numbers of all ended processes.
     double ended_began_at;  // began_at of `ended`.
     struct Merge merge;
     struct Standouts standouts;
@@ -101,7 +105,8 @@ struct Fleet {
     struct Ask asks[ASKS];
     size_t ask_count;
     uint32_t last_number;
-    uint64_t code_id; // function whose code was asked for, and its process
+    // Function whose code was last asked for, and the process that was asked.
+    uint64_t code_id;
     pid_t code_pid;
     bool all_stacks;
     char notice[160]; // notice of a process for the viewer, or ""
@@ -128,8 +133,8 @@ static struct Worker *worker_of(struct Fleet *fleet, pid_t pid)
     return NULL;
 }
 
-// Fills `pids` with the master, its workers, and the workers of workers.
-// Returns their number. `fleet` may be NULL.
+// Fills `pids` with the ids of the master, its workers, and the workers of
+// workers. Returns their number. `fleet` may be NULL.
 static size_t find_workers(struct Fleet *fleet, pid_t master,
                            pid_t pids[CHILDREN_MOST])
 {
@@ -184,7 +189,7 @@ static struct MergePart ended_part(const struct Fleet *fleet)
                                   fleet->ended_began_at - fleet->began_at};
 }
 
-// Adds the counts of a process that has ended to the sums of all ended
+// Adds the counts of a process that has ended to the sums of all such
 // processes.
 static void keep_counts(struct Fleet *fleet, struct Worker *worker)
 {
@@ -205,9 +210,9 @@ static void keep_counts(struct Fleet *fleet, struct Worker *worker)
     fleet->ended_began_at = fleet->began_at;
 }
 
-// Called if a process's trace has ended and its counts do not change any more.
-// Adds the process's counts to those of ended processes, and frees its
-// snapshot.
+// Must be called if a process's trace has ended, so that its counts do not
+// change any more. Adds the counts to those of ended processes, and frees the
+// process's snapshot.
 static void end_trace(struct Fleet *fleet, struct Worker *worker)
 {
     if (worker->newest)
@@ -218,8 +223,8 @@ static void end_trace(struct Fleet *fleet, struct Worker *worker)
     IdMap_release(&worker->ids);
 }
 
-// Closes the connection to a process. The process may continue its trace, and
-// the viewer may connect to it again.
+// Closes the connection to a process. The process may go on tracing, and the
+// viewer may connect to it again.
 static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
 {
     forget_requests(fleet, worker);
@@ -418,7 +423,7 @@ static void take_answer(struct Fleet *fleet, struct Worker *worker,
     *message = (struct Message){0};
 }
 
-// Returns true if the process has begun another trace since the connection was
+// Returns true if the process has begun a new trace since the connection was
 // lost.
 static bool is_new_trace(const struct Worker *worker, double began_at)
 {
@@ -514,8 +519,8 @@ static void receive(struct Fleet *fleet, struct Worker *worker, double now)
 
 // --- What the feed gets
 
-// Returns true if it is time to make a snapshot of all processes. The viewer
-// waits a moment for the newest numbers of all processes.
+// Returns true if it is time to make a snapshot of all processes. The fleet
+// waits a moment, so that the newest numbers of all processes are in it.
 static bool is_due(const struct Fleet *fleet, double now)
 {
     bool any = false, all = true;
@@ -575,8 +580,9 @@ static void give_stacks(struct Fleet *fleet, struct Message *message)
     message->stacks = MergeStacks_make(parts, count);
 }
 
-// Sets *message to the answer to a request and returns 1, if all processes have
-// answered this request or time is up. Otherwise returns 0.
+// Looks for a request that all processes have answered, or whose time is over.
+// If there is one, sets *message to its answer and returns 1. Otherwise returns
+// 0.
 static int give_answer(struct Fleet *fleet, double now, struct Message *message)
 {
     for (size_t i = 0; i < fleet->ask_count; i++) {
@@ -588,7 +594,7 @@ static int give_answer(struct Fleet *fleet, double now, struct Message *message)
         if (ask.type == MESSAGE_FLAME)
             give_stacks(fleet, message);
         if (!message->type && ask.type == MESSAGE_RATE)
-            // Processes that join later get the rate, too.
+            // Processes that join later get this rate, too.
             message->type = MESSAGE_REPLY;
         else if (!message->type)
             *message =
@@ -614,7 +620,7 @@ int Fleet_next(struct Fleet *fleet, struct Message *message)
     uint64_t ticks;
     double now = now_s();
     ssize_t got = read(fleet->timer, &ticks, sizeof ticks);
-    (void)got; // read() only makes the descriptor unreadable again
+    (void)got; // read() only makes the timer's descriptor unreadable again
     for (size_t i = 0; i < fleet->count; i++)
         receive(fleet, &fleet->workers[i], now);
     if (now >= fleet->look_at)
@@ -646,8 +652,9 @@ static void send_one(struct Worker *worker, struct Ask *ask,
     ask->waiting++;
 }
 
-// Asks a process to arm all code objects that belong to a merged row. Code that
-// no longer exists is not in the newest snapshot.
+// Asks a process to install the hooks of all code objects again that belong to
+// a merged row. Code objects that no longer exist are not in the newest
+// snapshot.
 static void send_rearm(struct Worker *worker, struct Ask *ask,
                        struct Message message)
 {
@@ -681,7 +688,7 @@ static pid_t standout_of(const struct FunctionStandouts *standouts)
 }
 
 // Returns a function of the process that belongs to the merged row `id`.
-// Returns NULL if the process cannot send the function's code now.
+// Returns NULL if the process cannot send the code of that function now.
 static const struct Function *live_function(const struct Fleet *fleet,
                                             const struct Worker *worker,
                                             uint64_t id)
@@ -691,9 +698,9 @@ static const struct Function *live_function(const struct Fleet *fleet,
                : NULL;
 }
 
-// Requests the code of a function from the process that stands out, or from
-// another process that has the function. While a view shows the function, all
-// requests go to the same process.
+// Requests the code of a function from the process that stands out by its
+// numbers, or from any process that has the function. As long as a view shows
+// the function, the same process is asked again.
 static void send_detail(struct Fleet *fleet, struct Ask *ask,
                         struct Message message)
 {
@@ -739,7 +746,8 @@ int Fleet_request(struct Fleet *fleet, struct Message *request)
         worker->answered &= request->type != MESSAGE_FLAME;
         if (age_of(fleet, worker, now_s()) == FOLD_SILENT &&
             request->type != MESSAGE_RATE)
-            continue; // A silent process gets the new rate later.
+            // A silent process gets the new rate when it answers again.
+            continue;
         if (request->type == MESSAGE_REARM)
             send_rearm(worker, ask, *request);
         else if (request->type != MESSAGE_DETAIL)

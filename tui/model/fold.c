@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define VALUES 256 // most values from which a median is computed
+#define VALUES 256 // a median is computed from at most this number of values
 
 struct Value {
     double value;
@@ -72,8 +72,8 @@ static void add(struct Sums *sums, double value, const struct FoldPiece *piece)
         sums->values[sums->count - 1] = (struct Value){value, piece->weight};
 }
 
-// Returns the weighted median. Half of the values' weight belongs to smaller
-// values, and half to larger values.
+// Returns the weighted median. Smaller values have half of the weight of all
+// values, and larger values have the other half.
 static double middle(struct Sums *sums)
 {
     size_t count = sums->count < VALUES ? sums->count : VALUES;

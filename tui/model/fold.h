@@ -14,7 +14,7 @@ struct FoldPiece {
     double silent_s;
 };
 
-// Combines the records of several processes into the record `out`. Does not set
-// the fields with FOLD_OWN. Texts are borrowed from the pieces.
+// Combines the records of several processes into the record `out`. Fields with
+// FOLD_OWN are not set. Texts in `out` are borrowed from the pieces.
 void Fold_make(const struct Record *record, void *out,
                const struct FoldPiece *pieces, size_t count);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Least seconds between two moments of a history, so that a minute fits.
+// Two moments of a history are at least this number of seconds apart, so that
+// the history covers a minute.
 #define APART_S 0.9
 #define LONGEST_S 60.0
 
@@ -16,8 +17,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// Returns a copy of a moment, sorted by key. If memory is out, returns an empty
-// moment, which stands for the start of tracing.
+// Returns a copy of a moment, in which the totals are sorted by key. If memory
+// is out, the copy has no totals and stands for the start of tracing.
 static struct Moment copy_of(const struct Moment *now)
 {
     struct Moment copy = *now;
@@ -49,8 +50,8 @@ void History_note(struct History *history, const struct Moment *now)
     }
     if (now->at_s < newest + APART_S)
         return;
-    // Drops moments that no period needs. One moment that is as old as the
-    // longest period is kept.
+    // Drops the moments that no period needs. Of the moments that are older
+    // than the longest period, one is kept.
     while (history->count == HISTORY_MOST ||
            (history->count > 1 &&
             history->moments[1].at_s <= now->at_s - LONGEST_S))

@@ -13,8 +13,9 @@
 static struct json_object *from_record(const struct Record *record,
                                        const void *value);
 
-// json-c uses NULL for null, so NULL cannot mean an error. Each function that
-// makes a value stores the value and returns 0 or -ENOMEM.
+// NULL stands for null in json-c, so it cannot stand for an error. Each
+// function that makes a value therefore stores it in *out, and returns 0 or
+// -ENOMEM.
 
 static int from_double(struct json_object **out, double value)
 {
@@ -22,7 +23,8 @@ static int from_double(struct json_object **out, double value)
     *out = NULL;
     if (!isfinite(value))
         return 0;
-    // Twelve digits are enough, because Ocular's measurements are less precise.
+    // Twelve digits are enough, because no measurement of Ocular is more
+    // precise.
     snprintf(text, sizeof text, "%.12g", value);
     *out = json_object_new_double_s(value, text);
     return *out ? 0 : -ENOMEM;
@@ -89,8 +91,8 @@ static int from_field(struct json_object **out, const struct Field *field,
     }
 }
 
-// Returns the object that contains the field. This is the object of the field's
-// group, or `object` if the field has no group.
+// Returns the JSON object in which the field belongs. It is the object of the
+// field's group, or `object` if the field has no group.
 static struct json_object *owner_of(struct json_object *object,
                                     const struct Field *field)
 {
@@ -145,9 +147,10 @@ static void put_escape(struct Bytes *out, uint32_t code)
     Bytes_put(out, escape, (size_t)size);
 }
 
-// Appends the text of json-c, and escapes harmful characters. json-c escapes
-// only C0 control characters. Only strings contain characters beyond ASCII, so
-// harmful characters can be escaped in the finished text.
+// Appends a text of json-c, in which harmful characters are escaped. json-c
+// itself escapes only C0 control characters. All other harmful characters can
+// be escaped in the finished text, because only strings contain characters
+// beyond ASCII.
 static void put_harmless(struct Bytes *out, const char *text)
 {
     uint32_t code;
@@ -178,7 +181,7 @@ static int put_object(struct Bytes *out, struct json_object *object)
     return text ? out->error : -ENOMEM;
 }
 
-// Adds a member, unless the member's value is null.
+// Adds a member to an object, unless its value is null.
 static int add(struct json_object *object, const char *name,
                struct json_object *value)
 {
@@ -233,8 +236,8 @@ static bool is_all_null(struct json_object *group)
     return nulls;
 }
 
-// Appends the names of the group's members that are null. Without a budget, the
-// budget is null, too, but it is recorded.
+// Appends the names of the group's members that are null. The budget is left
+// out, because null means that there is no budget.
 static int append_nulls(struct json_object *list, const char *group_name,
                         struct json_object *group)
 {
@@ -250,8 +253,8 @@ static int append_nulls(struct json_object *list, const char *group_name,
     return error;
 }
 
-// Adds the names of the numbers that a recording lacks. If it lacks the number
-// of stalls, it lacks the event loops, too, whose list is empty then.
+// Adds the names of the numbers that a recording lacks. Without the number of
+// stalls, it also lacks the event loops. The list of event loops is then empty.
 static int add_unrecorded(struct json_object *object,
                           const struct Snapshot *snapshot)
 {

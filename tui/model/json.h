@@ -9,19 +9,19 @@
 #include "tui/model/fleet.h"
 
 // Each function appends an object and a newline, and returns 0 or -ENOMEM. The
-// text is valid UTF-8 and escapes every character that could disturb a
-// terminal.
+// text is valid UTF-8, in which every character that could disturb a terminal
+// is escaped.
 int Json_record(struct Bytes *out, const struct Record *record,
                 const void *value);
 struct JsonSnapshot {
     const struct Snapshot *snapshot;
     double since_s; // Written as "counts_since_s", unless it is NaN.
     uint64_t tid;   // Written as "shares_of_tid", unless it is null.
-    // The processes of a merged snapshot, or NULL. The fields of the processes
-    // are also written.
+    // The processes of a merged snapshot, or NULL. If it is not NULL, the
+    // fields of these processes are written, too.
     const struct FleetState *fleet;
-    // True if the snapshot is made from the recording of a run. The names of
-    // the numbers that the recording lacks are also written.
+    // True if the snapshot was made from the recording of a run. In this case
+    // the names of the numbers that the recording lacks are written, too.
     bool past;
 };
 

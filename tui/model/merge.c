@@ -10,11 +10,13 @@
 
 #define NAME_MOST 200 // bytes of a thread's name
 // The pieces of a record that is merged from at most PIECES processes are on
-// the C stack. If there are more pieces, their array is allocated.
+// the C stack. If a record is merged from more pieces, their array is
+// allocated.
 #define PIECES 256
-#define LEAST_IDS 64 // a smaller map keeps the ids of functions that are gone
+// Only a map with more ids is cleared of the ids of functions that are gone.
+#define LEAST_IDS 64
 
-// Returns the row of a list in the table of the snapshot.
+// Returns the list with this name in the table of the snapshot.
 static const struct Field *list_field(const char *name)
 {
     for (size_t i = 0; i < SNAPSHOT_RECORD.field_count; i++)
@@ -49,8 +51,8 @@ struct Work {
     bool failed;                   // memory is out
 };
 
-// struct Found is a record of one process. Records that are merged into one
-// record are neighbours in struct FoundList.
+// struct Found is one process's record. All records that are merged into the
+// same record are neighbours in struct FoundList.
 struct Found {
     uint64_t group; // number of the merged record, from 1 on
     const void *record;
@@ -70,7 +72,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return (hash ^ 0xFF) * UINT64_C(0x100000001B3);
 }
 
-// Returns a hash of the record's keys, or 0 if the record has no keys.
+// Returns a hash of the record's key fields, or 0 if the record has none.
 static uint64_t hash_of(const struct Record *record, const void *value)
 {
     uint64_t hash = 0;
@@ -107,8 +109,8 @@ static uint64_t take_id(struct Work *work, const struct MergePart *part,
     return known ? *known : 0;
 }
 
-// If most of a process's ids belong to functions that no longer exist, removes
-// these ids.
+// Removes the ids of functions that no longer exist, if these are most of the
+// process's ids.
 static void forget_ids(const struct MergePart *part)
 {
     const struct Snapshot *from = part->snapshot;
@@ -125,7 +127,7 @@ static void forget_ids(const struct MergePart *part)
 }
 
 // Converts a process's function id into the id of the merged row. Returns null
-// if there is no merged row.
+// if the function has no merged row.
 static uint64_t map_id(const struct MergePart *part, uint64_t id)
 {
     if (!part->ids || id == NULL_U64)
@@ -324,7 +326,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Returns how slow a function is in one process, in seconds. The time is the
+// Returns how slow a function is in one process, in seconds. The result is the
 // function's P99, or the age of a call that hangs.
 static double slowness(const struct Function *function, double silent_s)
 {
@@ -334,7 +336,7 @@ static double slowness(const struct Function *function, double silent_s)
     return hangs ? fmax(aged.oldest_s, aged.wall_p99_s) : aged.wall_p99_s;
 }
 
-struct Rank { // one number of all processes
+struct Rank { // the same number in all processes
     pid_t top;
     double most;
     double sum; // sum of the numbers of all processes
@@ -354,8 +356,9 @@ static void rank(struct Rank *rank, pid_t pid, double value)
     rank->values[rank->count++] = value;
 }
 
-// Compares the largest number with the mean of the other workers. A worker
-// without the function has the number 0. The master is not a worker.
+// Compares the largest number with the mean of the other workers. A worker that
+// does not have the function counts with the number 0. The master is not a
+// worker.
 static struct Standout by_mean(const struct Work *work, const struct Rank *rank,
                                double least)
 {
@@ -378,7 +381,8 @@ static struct Standout by_median(struct Rank *rank)
 {
     double usual = NAN;
     qsort(rank->values, rank->count, sizeof *rank->values, by_value);
-    if (rank->count > 1) // the last value is that of the top process
+    // The last value is the largest one and belongs to the process `top`.
+    if (rank->count > 1)
         usual = rank->values[(rank->count - 2) / 2];
     double times = rank->most / usual;
     return (struct Standout){.pid = rank->count ? rank->top : 0,
@@ -476,7 +480,7 @@ static void merge_functions(struct Work *work, struct Standouts *standouts)
 
 // --- Lists whose records are merged by their keys
 
-// Returns the name of a thread or task with the process id before it.
+// Returns the name of a thread or task, preceded by the process id.
 static const char *own_thread(struct Work *work, const struct MergePart *part,
                               const char *name)
 {
@@ -485,8 +489,8 @@ static const char *own_thread(struct Work *work, const struct MergePart *part,
     return own_text(work, text);
 }
 
-// Copies the await chain of a process's task. Sets *count to the number of its
-// places.
+// Copies the await chain of a process's task. Sets *count to the number of
+// places in the chain.
 static const struct StackPlace *copy_chain(struct Work *work,
                                            const struct StackPlace *from,
                                            size_t *count,
@@ -508,8 +512,8 @@ static int by_age(const void *a, const void *b)
     return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
 }
 
-// Joins the single tasks of all processes. A task's name gets the process's id
-// before it, because each process has its own Task-1.
+// Joins the lists of single tasks of all processes. The process id is put
+// before a task's name, because each process has a task with the name Task-1.
 static void join_tasks(struct Work *work, struct TaskGroup *out,
                        const struct Found *found, size_t count)
 {
@@ -537,7 +541,7 @@ static void join_tasks(struct Work *work, struct TaskGroup *out,
         qsort(tasks, out->task_count, sizeof *tasks, by_age);
 }
 
-// In the merged group of tasks, sets the place at which the most tasks of one
+// For a merged group of tasks, copies the line at which most tasks of one
 // process wait, and the await chain of the oldest task.
 static void finish_task(struct Work *work, struct TaskGroup *out,
                         const struct Found *found, size_t count)
@@ -642,8 +646,8 @@ static void set_list(const struct Field *list, struct Snapshot *out,
 }
 
 // Finds the records of a list in all processes. Records without keys belong
-// together if their indices are equal. Sets *groups to the number of merged
-// records.
+// together if they have the same index in their lists. Sets *groups to the
+// number of merged records.
 static struct FoundList find_records(struct Work *work,
                                      const struct Field *list, size_t *groups)
 {
@@ -696,7 +700,8 @@ static void set_ids(const struct Work *work, const struct Record *record,
     }
 }
 
-// Merges a list of all processes, in the order in which its records were found.
+// Merges the lists of all processes. The merged list has the order in which its
+// records were found.
 static void match(struct Work *work, const struct Field *list)
 {
     const struct Record *record = list->record;
@@ -736,8 +741,8 @@ static struct Caller *own_callers(struct Work *work,
     return callers;
 }
 
-// Converts the ids, times, texts and names of threads in a copied record of a
-// process for the merged snapshot.
+// In a record that was copied from a process, converts the ids, the times, the
+// texts and the names of threads for the merged snapshot.
 static void own_record(struct Work *work, const struct MergePart *part,
                        const struct Record *record, char *out)
 {
@@ -761,7 +766,7 @@ static void own_record(struct Work *work, const struct MergePart *part,
 }
 
 // Joins a list of the processes from `first` up to, not including, `last`.
-// Leaves out processes with a lower FoldAge than `age`.
+// Leaves out processes in a state below `age` (enum FoldAge).
 static void chain(struct Work *work, const struct Field *list, size_t first,
                   size_t last, enum FoldAge age)
 {
@@ -828,7 +833,7 @@ static void merge_lists(struct Work *work)
               sizeof *out->stalls, oldest_first);
 }
 
-// Removes the shares of the threads of silent processes.
+// Removes the shares from the threads of silent processes.
 static void fade_threads(struct Work *work)
 {
     size_t at = 0;
@@ -847,10 +852,10 @@ static void fade_threads(struct Work *work)
     }
 }
 
-// Copies the lists that come from one process only. The filter comes from the
+// Copies those lists that come from a single process. The filter comes from the
 // first process, because all processes of a service have the same filter. The
-// stack of the longest time for which a thread held the GIL comes from the
-// process of that thread.
+// stack of the longest time with the GIL comes from the process with the
+// longest such time.
 static void chain_ones(struct Work *work)
 {
     const struct MergeRequest *request = work->request;
@@ -871,8 +876,8 @@ static void chain_ones(struct Work *work)
 // --- The whole
 
 // Returns the CPU time of a process as a part of one core, or 0 if it is not
-// known. The CPU time is computed from the overhead, which the process reports
-// as a part of one core and as a part of its CPU time.
+// known. It is computed from the overhead, which the process reports both as a
+// part of one core and as a part of its CPU time.
 static double cpu_of(const struct Snapshot *from)
 {
     double cpu = from->overhead_measured > 0
@@ -900,7 +905,7 @@ static void merge_whole(struct Work *work)
     work->out->uptime_s = request->uptime_s;
 }
 
-// Allocates an entry in `standouts` for each id that the merge may give.
+// Makes room in `standouts` for each id that the merge may give.
 static void reserve(struct Work *work, struct Standouts *standouts)
 {
     size_t most = work->merge->last_id;

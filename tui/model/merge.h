@@ -9,8 +9,8 @@
 #include "tui/model/fold.h"
 #include "tui/model/standout.h"
 
-// struct Merge gives ids to the merged functions. A zeroed struct has given no
-// ids.
+// struct Merge keeps the ids that the merged functions have got. A struct of
+// zero bytes has no ids.
 struct Merge {
     struct IdMap names; // hash of name, file and line -> id of the merged row
     uint64_t last_id;
@@ -20,11 +20,12 @@ struct MergePart {
     pid_t pid;
     const struct Snapshot *snapshot;
     // Map from the process's function ids to the ids of the merged rows. NULL:
-    // the snapshot is a result of Merge_make.
+    // the snapshot was made by Merge_make.
     struct IdMap *ids;
     enum FoldAge age;
-    double silent_s; // Seconds without a message, if `age` is FOLD_SILENT.
-    // Seconds from the start of the merged trace to the start of the process's
+    // Seconds since the process's last message, if `age` is FOLD_SILENT.
+    double silent_s;
+    // Seconds from the start of the merged trace to the start of this process's
     // trace.
     double begin_s;
 };
@@ -33,18 +34,20 @@ struct MergeRequest {
     const struct MergePart *parts;
     size_t count;
     uint64_t pid;
-    // Uptime of the merged snapshot, at least that of each part.
+    // Uptime of the merged snapshot. It is at least the uptime of each part.
     double uptime_s;
 };
 
 void Merge_release(struct Merge *merge);
-// Returns a new merged snapshot. If `standouts` is not NULL, also finds the
-// processes that stand out, for each function. Returns NULL if memory is out.
+// Returns a new merged snapshot. If `standouts` is not NULL, also finds for
+// each function the processes whose numbers stand out. Returns NULL if memory
+// is out.
 struct Snapshot *Merge_make(struct Merge *merge,
                             const struct MergeRequest *request,
                             struct Standouts *standouts);
 
-// Returns the name of a snapshot's field that is not merged, and so is null or
-// empty in a merged snapshot. Returns NULL if there are no more than `index`
-// such fields. Sets *group as in struct Field.
+// Returns the name of the field with the number `index` among the fields that
+// are not merged. Such a field is null or empty in a merged snapshot. Returns
+// NULL if there are no more than `index` such fields. Returns NULL if there is
+// no such field.
 const char *Merge_lacks(size_t index, const char **group);

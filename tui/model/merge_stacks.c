@@ -40,8 +40,8 @@ static void add_times(struct FlameRow *out, const struct FlameRow *row)
     out->c_ns = sum_ns(out->c_ns, row->c_ns);
 }
 
-// Adds a process's row below the merged row `parent`. Returns the index of the
-// merged row.
+// Adds the row of a process below the merged row `parent`. Returns the index of
+// the merged row.
 static uint32_t add_row(struct Stacks *stacks, uint32_t parent,
                         const struct FlameRow *row, uint64_t id)
 {
@@ -98,14 +98,14 @@ static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
         uint64_t id = IdMap_find(part->ids, row->id);
         if (i && row->parent >= i) // the table is invalid
             break;
-        // Each process has its own ids of C functions. Their time counts for
-        // the Python function that has called them.
+        // Each process gives its C functions ids of its own. The time of a C
+        // function therefore counts for the Python function that has called it.
         if (i && FlameNative_is(row->id)) {
             merged[i] = merged[row->parent];
             add_times(&stacks->rows[merged[i]], row);
             continue;
         }
-        // A function without a merged row gets an id that no merged row has.
+        // A function that has no merged row gets an id that no merged row has.
         if (!id && row->id != NULL_U64)
             id = row->id | UINT64_C(1) << 63;
         merged[i] = add_row(stacks, i ? merged[row->parent] : UINT32_MAX, row,

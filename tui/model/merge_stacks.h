@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Adds up the sampled stacks of several processes, path by path.
+// Adds up the sampled stacks of several processes, separately for each path of
+// callers.
 #pragma once
 
 #include "ipc/base/id_map.h"

@@ -42,8 +42,9 @@ const struct Row *Model_row_of(const struct Model *model, uint64_t id)
     return row && row->now ? row : NULL;
 }
 
-// Sets each row's share in the chosen thread. A function without a sample in
-// this thread gets the share NaN and is not shown.
+// Sets the share of each row to the function's share in the chosen thread. If
+// no sample has found a function in this thread, its share is NaN and it is not
+// shown.
 static void share_out(struct Model *model)
 {
     const struct Thread *thread = Model_thread(model);
@@ -66,7 +67,8 @@ static void update_rows(struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
     struct Deopt deopt;
-    Deopt_init(&deopt, snapshot); // if memory is out, no deopts are marked
+    // If memory is out, no lost specialisations are marked.
+    Deopt_init(&deopt, snapshot);
     for (size_t i = 0; i < model->rows.count; i++)
         model->rows.items[i].now = NULL;
     for (size_t i = 0; i < snapshot->function_count; i++) {
@@ -142,8 +144,8 @@ void Model_start_over(struct Model *model)
     Tally_init(&model->tally);
 }
 
-// Allocates memory for the snapshot's functions. The steps after the allocation
-// cannot fail.
+// Allocates the memory that is needed for the snapshot's functions. After this,
+// taking the snapshot cannot fail.
 static int reserve(struct Model *model, size_t functions)
 {
     if (RowTable_reserve(&model->rows, functions))
@@ -185,10 +187,10 @@ void Model_reset(struct Model *model)
     for (size_t i = 0; i < model->rows.count; i++)
         Row_reset(&model->rows.items[i]);
     if (model->baseline)
-        // The counts of the old baseline are not valid any more.
+        // The counts of the old baseline are no longer valid.
         Model_baseline(model);
-    // If memory is out, the numbers of threads and transitions remain those
-    // since the start.
+    // If memory is out, the numbers of threads and transitions are still those
+    // since the start of tracing.
     Mark_take(&model->reset_mark, model->snapshot);
     model->reset = true;
     model->base_uptime = model->snapshot->uptime_s;
@@ -284,7 +286,7 @@ void Model_watch(struct Model *model, const struct Thread *thread)
     model->one_thread = thread != NULL;
     model->thread = key;
     share_out(model);
-    // The curves and the baseline belong to the previous thread.
+    // The curves and the baseline were those of the previously chosen thread.
     drop_baseline(model);
     for (int i = 0; i < TREND_LENGTH && !model->past; i++)
         model->trend[i] = NAN;

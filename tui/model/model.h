@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The model is the viewer's data about the traced process. The model has the
 // newest snapshot, a row with a history for each function, and the user's
-// choices of rows and their order. The model does not draw or send.
+// choices of rows and their order. The model neither draws nor sends requests.
 #pragma once
 
 #include "tui/model/baseline.h"
@@ -23,36 +23,38 @@ struct Model {
     uint32_t *order; // owned array with the sorted indices of the shown rows
     size_t order_capacity;
     size_t shown;
-    struct Window window; // Stretch of time of the snapshot's shares.
-    bool sampled;         // A function has a share, or the sampler runs.
-    bool one_thread;      // Shares and rows are of `thread` only.
+    // Stretch of time in which the snapshot's shares were measured.
+    struct Window window;
+    bool sampled;    // True if the sampler runs or a function has a share.
+    bool one_thread; // True if shares and rows are of `thread` only.
     struct ThreadKey thread;
     enum ColumnId sort;
     bool invert;
-    bool latency; // The latency view's columns are shown.
-    // The sort order of the latency view or the main view, whichever is not
-    // shown.
+    bool latency; // True if the columns of the latency view are shown.
+    // Sort order of the view that is not shown: the latency view or the main
+    // view.
     enum ColumnId other_sort;
     bool other_invert;
-    bool own_only; // Only functions of the program's own code are shown.
+    // True if only functions of the program's own code are shown.
+    bool own_only;
     bool hide_idle;
     size_t hidden; // number of idle rows that pass the filter
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
-    // The workers that stand out in the newest snapshot, borrowed. NULL if the
-    // snapshot is of one process.
+    // The workers whose numbers stand out in the newest snapshot, borrowed.
+    // NULL if the snapshot is of one process.
     const struct Standouts *fleet;
     struct Tally tally;
     // The newest values of Model_share, the newest at the end (NaN = unknown).
     float trend[TREND_LENGTH];
-    // The model shows the recording of a run. Rows have no curves, and `trend`
-    // covers the whole run.
+    // True if the model shows the recording of a run. Rows then have no curves,
+    // and `trend` covers the whole run.
     bool past;
-    bool baseline; // columns show the change since baseline_uptime
+    bool baseline; // true if columns show the change since baseline_uptime
     double baseline_uptime;
     struct Mark baseline_mark;
     struct Mark reset_mark;
-    bool reset; // counts are relative to the base_* fields below
+    bool reset; // true if counts are relative to the base_* fields below
     double base_uptime;
     uint64_t base_events;
     uint64_t base_lost;
@@ -60,30 +62,31 @@ struct Model {
 
 void Model_init(struct Model *model);
 void Model_release(struct Model *model);
-// Takes over the ownership of the snapshot, and updates the rows. Returns 0, or
-// -ENOMEM with the snapshot freed and the model unchanged.
+// Takes ownership of the snapshot, and updates the rows. Returns 0, or -ENOMEM.
+// After -ENOMEM the snapshot is freed and the model is unchanged.
 int Model_push(struct Model *model, struct Snapshot *snapshot);
-// Forgets all rows and marks. Called if the next snapshot has other ids and
-// counts.
+// Forgets all rows and marks. Must be called if the next snapshot has other ids
+// and counts.
 void Model_start_over(struct Model *model);
-// Makes the counts of calls, cycles and events start at 0 now.
+// After this call, the counts of calls, cycles and events begin at 0.
 void Model_reset(struct Model *model);
-// Makes columns show the change since now. A second call makes columns show the
-// values again.
+// After this call, columns show their change since the call. If it is called
+// again, columns show the values again.
 void Model_baseline(struct Model *model);
 // Returns the count of a transition since the reset or the baseline.
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// Returns the column that sorts the rows. The column is the user's choice, or
-// another one if the snapshot has no shares or is of one process.
+// Returns the column by which the rows are sorted. It is the column that the
+// user has chosen. It is another one if the snapshot lacks that column, because
+// it has no shares or is of one process.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);
 // Shows the columns and the order of the latency view, or of the main view.
 void Model_show_latency(struct Model *model, bool latency);
-// Takes the functions' CPU time from the stacks of the whole run, which have
-// `samples` samples in `s` seconds.
+// Sets the CPU times of the functions from the stacks of the whole run, which
+// consist of `samples` samples in `s` seconds.
 void Model_take_calls(struct Model *model, const struct Calls *calls, double s,
                       double samples);
 // Shows only the rows that contain `text`, or all rows if `text` is "".
@@ -94,9 +97,9 @@ void Model_set_own(struct Model *model, bool only);
 // Returns true if functions of this file are shown. `file` may be NULL.
 bool Model_shows_file(const struct Model *model, const char *file);
 
-// Shows the data of one thread, or of all threads if `thread` is NULL. A new
-// choice drops the baseline, because the baseline's shares belong to the old
-// thread.
+// Shows the data of one thread, or of all threads if `thread` is NULL. If the
+// choice changes, the baseline is dropped, because its shares are those of the
+// previous thread.
 void Model_watch(struct Model *model, const struct Thread *thread);
 // Returns the chosen thread in the newest snapshot. Returns NULL if all threads
 // are shown, or if the snapshot does not list the thread.
@@ -104,9 +107,10 @@ const struct Thread *Model_thread(const struct Model *model);
 
 // Returns the CPU share of the chosen thread, or of all threads.
 double Model_share(const struct Model *model);
-// Returns the chosen thread's share in functions without a row. (A process
-// lists only the hottest functions of each thread.) Returns NaN if every listed
-// function of the thread has a row, or if all threads are shown.
+// Returns the share of the chosen thread that was spent in functions without a
+// row. (A process lists only the hottest functions of each thread.) Returns NaN
+// if every listed function of the thread has a row, or if all threads are
+// shown.
 double Model_unlisted(const struct Model *model);
 
 const struct Row *Model_row(const struct Model *model, size_t index);

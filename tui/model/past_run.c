@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // While `busy` is true, only the reading thread uses the member `summary`.
-// While `busy` is false, only the viewer's thread uses `summary`.
+// While it is false, only the viewer's thread uses it.
 #include "tui/model/past_run.h"
 
 #include "ipc/base/heap.h"
@@ -22,24 +22,25 @@
 struct PastRun {
     char *path;
     char *before_path; // Path of the run to compare with, or NULL.
-    int wake;          // eventfd, which is readable if a message may be due.
+    int wake;          // an eventfd, which is readable if a message may be due.
     bool ends;
     pthread_t thread; // The reading thread.
-    bool started;     // The thread has to be joined.
+    bool started;     // True if the thread must be joined.
     _Atomic bool busy, cancelled;
-    _Atomic double done; // Share of the file that has been read, from 0 to 1.
-    // Time of the last report of progress. Only the reading thread uses this
-    // member.
+    // Fraction of the file that has been read, from 0 to 1.
+    _Atomic double done;
+    // Time of the last report of progress. Only the reading thread uses it.
     double told_s;
-    // Only the reading thread uses the next fields while `busy` is true.
+    // While `busy` is true, only the reading thread uses the members from
+    // `summary` on.
     struct Summary *summary;
     struct Snapshot *before;
     struct SummaryStretch wanted;
     int error;
     char why[400];
-    // Only the viewer's thread uses the next fields.
-    bool due;           // A snapshot of the run is to be sent.
-    bool sent;          // A snapshot of the run was sent.
+    // Only the viewer's thread uses the members from `due` on.
+    bool due;           // True if a snapshot of the run is to be sent.
+    bool sent;          // True if a snapshot of the run was sent.
     uint32_t answer_to; // Number of the NOW request to be answered (0 = none).
     struct Message asked[ASKED]; // Requests that wait for an answer.
     size_t asked_count;
@@ -50,7 +51,7 @@ static void wake(const struct PastRun *run)
 {
     const uint64_t one = 1;
     ssize_t wrote = write(run->wake, &one, sizeof one);
-    (void)wrote; // write() fails only if the eventfd is readable already
+    (void)wrote; // if the eventfd is readable already, write() fails
 }
 
 // --- The reading thread

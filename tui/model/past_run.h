@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A PastRun reads the recording of a run (docs/recording.md). In the feed a
-// PastRun takes the place of a live process. The PastRun sends a snapshot of
-// the whole run or of a stretch, and answers requests for stacks and code of
-// this stretch. A PastRun has a thread that reads the file. Only the viewer's
-// main thread calls these functions. PastRun_close, PastRun_set and the request
-// NOW stop the reading thread and wait for its end.
+// A PastRun reads the recording of a run (docs/recording.md). In the feed it
+// takes the place of a live process. It sends a snapshot of the whole run or of
+// a stretch, and answers requests for stacks and code of this stretch. It has a
+// thread that reads the file. Only the viewer's main thread calls these
+// functions. PastRun_close, PastRun_set and the request NOW stop this thread
+// and wait for its end.
 #pragma once
 
 #include "formats/summary.h"
@@ -17,8 +17,8 @@ struct PastRun;
 struct PastRequest {
     const char *path;
     const char *before; // Recording of a run to compare with, or NULL.
-    // If true, PastRun_next returns -EPIPE after the first snapshot as soon as
-    // no request waits for an answer.
+    // True if PastRun_next is to return -EPIPE after the first snapshot, as
+    // soon as no request waits for an answer.
     bool ends;
 };
 
@@ -33,20 +33,20 @@ int PastRun_fd(struct PastRun *run);
 // While the file is being read, the messages are NOTICEs that report the
 // progress.
 int PastRun_next(struct PastRun *run, struct Message *message);
-// Accepts the requests FLAME, DETAIL and NOW. NOW starts the reading of the
-// stretch that PastRun_set chose. Returns the same as Client_request, or
+// Accepts the requests FLAME, DETAIL and NOW. NOW begins to read the stretch
+// that was chosen by PastRun_set. Returns what Client_request returns, or
 // -ENOTSUP if only a live process can serve the request.
 int PastRun_request(struct PastRun *run, struct Message *request);
-// Chooses the stretch of the run that the next request NOW reads. If the
-// reading thread runs, stops it.
+// Chooses the stretch of the run that the next request NOW reads. Stops the
+// reading thread if it runs.
 void PastRun_set(struct PastRun *run, struct SummaryStretch stretch);
 // Sets *all to the stretch that the recording covers, and *shown to the stretch
-// that was read last. Returns false if no stretch has been read yet.
+// that was read last. Returns false if nothing has been read yet.
 bool PastRun_stretches(const struct PastRun *run, struct SummaryStretch *all,
                        struct SummaryStretch *shown);
 // Divides the whole run into `parts` equal parts, at most SUMMARY_CURVE. Sets
 // each element of `curve` to the mean number of cores that the program used in
-// one part.
+// this part.
 void PastRun_curve(const struct PastRun *run, float *curve, int parts);
 // Returns the snapshot of the run to compare with. Returns NULL if there is no
 // run to compare with, or if this run has not been read yet.

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 // openat2(2) fails with EAGAIN for a path with ".." if any file was renamed or
-// mounted during the call. So Ocular tries the call again.
+// mounted at the same time. Ocular then tries again.
 #define TRIES 1000
 
 int Place_root(pid_t pid)
@@ -38,8 +38,8 @@ int Place_find(int root, const char *path, int flags)
     if (errno != ENOSYS && errno != EPERM)
         return -errno;
     // The kernel is too old for openat2(), or a seccomp filter forbids it.
-    // Without openat2(), a path is opened only if the process has the viewer's
-    // root.
+    // Without openat2(), a path is opened only if the process and the viewer
+    // have the same root directory.
     if (stat("/", &ours) || fstat(root, &theirs) ||
         ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino)
         return -EACCES;
@@ -57,8 +57,8 @@ int Place_open(pid_t pid, const char *path, int flags)
     return fd;
 }
 
-// Reads the target of a link in /proc/PID. The target is a path from the
-// viewer's root.
+// Reads the target of a link in /proc/PID. The target is a path below the
+// viewer's root directory.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)
 {
     char link[64];
@@ -78,8 +78,8 @@ bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file)
         return (size_t)snprintf(out, PATH_MAX, "%s", file) < PATH_MAX;
     if (!read_link(directory, pid, "cwd"))
         return false;
-    // After chroot(2), the path of the process's directory begins with its
-    // root's path.
+    // If the process has called chroot(2), the path of its working directory
+    // begins with the path of its root directory.
     size_t skip = read_link(root, pid, "root") ? strlen(root) : 0;
     if (skip < 2 || strncmp(directory, root, skip) != 0 ||
         (directory[skip] && directory[skip] != '/'))

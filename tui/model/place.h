@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Resolves a path as the traced process does, from the process's root and
+// Resolves a path as the traced process would, from the process's root and
 // working directory. The functions keep no state.
 #pragma once
 

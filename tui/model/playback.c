@@ -26,16 +26,16 @@ struct Playback {
     int timer;
     bool paced, paused;
     bool may_step;
-    double clock; // position in the recording at `clock_at`, in seconds
+    double clock; // position in the recording in seconds, at the time clock_at
     double clock_at;
     double speed;
-    size_t next; // index of the next entry that is played
+    size_t next; // index of the next entry to be played
     struct Answer answers[ASKED];
     size_t answer_count;
     uint32_t last_number;
 };
 
-// `kinds` has the type of the message that answers each type of request.
+// For each type of request, the type of the message that answers it.
 static const struct {
     enum MessageType request, answer;
 } kinds[] = {{MESSAGE_DETAIL, MESSAGE_LISTING},

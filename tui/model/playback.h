@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Plays a recording (capture.h) in the place of a process. Messages come in the
-// recorded order. Messages come at their recorded times, or each step plays the
-// messages up to the next snapshot. Requests of the viewer are answered from
-// the file. feed_link.c calls these functions on the viewer's main thread, and
-// they do not block.
+// order in which they were recorded. They come either at their recorded times,
+// or up to the next snapshot with each step. Requests of the viewer are
+// answered from the file. feed_link.c calls these functions on the viewer's
+// main thread, and none of them blocks.
 #pragma once
 
 #include "ipc/wire.h"
@@ -20,12 +20,13 @@ void Playback_close(struct Playback *replay); // `replay` may be NULL.
 // Returns the descriptor for poll(), which is readable if a message is due.
 int Playback_fd(struct Playback *replay);
 // Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
-// After the end of the recording, returns 1 for each answer to a request, and
-// -EPIPE if no answer is left. Returns -EPROTO if the file is damaged. Messages
-// after the damaged part of the file are not played.
+// After the end of the recording, returns 1 as long as there are answers to
+// requests, and then -EPIPE. Returns -EPROTO if the file is damaged. Messages
+// after the damaged part are not played.
 int Playback_next(struct Playback *replay, struct Message *message);
-// Returns the same as Client_request, or -ENOTSUP if only a live process can
-// serve the request. If the recording has no answer, the answer is an ERROR.
+// Returns what Client_request returns, or -ENOTSUP if only a live process can
+// serve the request. If the recording does not contain the answer, the answer
+// is an ERROR.
 int Playback_request(struct Playback *replay, struct Message *request);
 // Plays one more snapshot if the replay is not paced.
 void Playback_step(struct Playback *replay);

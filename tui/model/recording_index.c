@@ -53,7 +53,7 @@ static int check_version(const struct RecordingIndex *index,
 {
     struct Message hello;
     if (RecordingIndex_read(index, entry, &hello))
-        return 0; // the replay reports the error
+        return 0; // the replay will report the error
     uint32_t version = hello.version;
     if (version != WIRE_VERSION)
         snprintf(why, why_size,
@@ -83,8 +83,8 @@ static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
     return framed && entry->size <= WIRE_MAX_FRAME && entry->time >= 0;
 }
 
-// Adds an entry to the index for each frame of the file. Ignores an incomplete
-// frame at the end.
+// Adds an entry to the index for each frame of the file. An incomplete frame at
+// the end is ignored.
 static int scan(struct RecordingIndex *index, off_t size, char *why,
                 size_t why_size)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A RecordingIndex lists the frames of a recording's file (capture.h).
-// RecordingIndex_open reads the file once, finds the frames and decodes only
-// the beginning of each frame. RecordingIndex_read reads a frame again and
-// decodes the whole frame. The replay owns the index.
+// RecordingIndex_open reads the file once and finds the frames. It decodes only
+// the beginning of each frame. RecordingIndex_read reads one frame again and
+// decodes it completely. The replay owns the index.
 #pragma once
 
 #include "tui/model/capture.h"
@@ -22,11 +22,12 @@ struct RecordingIndex {
     // Owned array of entries in the file's order.
     struct RecordingEntry *entries;
     size_t count, capacity;
-    bool damaged; // the bytes after the last entry are not a frame
+    // True if there are bytes after the last entry that are not a frame.
+    bool damaged;
 };
 
-// Makes an index of a recording. Returns 0 or -errno. After an error `why` is
-// the reason or "". -EPROTO means that the file is no recording.
+// Makes the index of a recording's file. Returns 0 or -errno. After an error
+// `why` is the reason or "". -EPROTO means that the file is no recording.
 int RecordingIndex_open(struct RecordingIndex *index, const char *path,
                         char *why, size_t why_size);
 void RecordingIndex_close(struct RecordingIndex *index);
@@ -37,8 +38,8 @@ int RecordingIndex_read(const struct RecordingIndex *index,
                         struct Message *message);
 bool RecordingIndex_has(const struct RecordingIndex *index,
                         enum MessageType type);
-// Searches for an entry with this type and `about`. Returns the last match
-// among the first `next` entries. If none of the first `next` entries matches,
-// returns the first match among the later entries, or -1.
+// Searches for entries with this type and this `about`. Returns the last such
+// entry before the entry with the index `next`. If there is none, returns the
+// first such entry after that, or -1.
 long RecordingIndex_find(const struct RecordingIndex *index, size_t next,
                          enum MessageType type, uint64_t about);

@@ -8,14 +8,15 @@
 // estimate.
 #define SURE 0.125
 #define SURE_SLICED 0.5 // An estimate from slices is shown up to this error.
-// With a larger error, an estimate from slices has one digit.
+// An estimate from slices with a larger error is shown with one digit.
 #define ROUGH_SLICED 0.25
-// After a function has stopped, its share soon falls below IDLE_SHARE.
+// A smaller share counts as idle. The share of a function that has stopped soon
+// falls below it.
 #define IDLE_SHARE 0.0005
-// All calls count as timed if at least this part of the expected cycles was
-// timed.
+// All calls count as timed if the timed cycles are at least this part of the
+// expected cycles.
 #define LEAST_TIMED 0.5
-// If the relative error is larger, the number of calls is unknown.
+// If the relative error of a number of calls is larger, the number is unknown.
 #define UNKNOWN_CALLS 0.5
 #define WAIT_SAMPLES_PER_S 2.0 // The least rate of samples of waiting threads.
 
@@ -84,8 +85,8 @@ double Row_calls(const struct Row *row)
     return Row_u64(row->now->calls) - row->base.calls;
 }
 
-// The estimate at the reset may have been too high, so the result is at least
-// the number of counted calls.
+// The result is at least the number of counted calls, because the estimate at
+// the reset may have been too high.
 double Row_estimated(const struct Row *row)
 {
     double since = row->now->calls_estimated - row->base.estimated;
@@ -101,14 +102,14 @@ bool Row_is_sure(const struct Row *row)
 {
     double sure = Row_is_sliced(row) ? SURE_SLICED : SURE;
 
-    // calls_error is relative to the estimate since the start.
+    // calls_error is relative to the estimate since the start of tracing.
     return !(row->now->calls_error * row->now->calls_estimated >
              sure * Row_estimated(row));
 }
 
 bool Row_is_rough(const struct Row *row)
 {
-    // calls_error is relative to the estimate since the start.
+    // calls_error is relative to the estimate since the start of tracing.
     return Row_is_sliced(row) &&
            row->now->calls_error * row->now->calls_estimated >
                ROUGH_SLICED * Row_estimated(row);
@@ -136,11 +137,11 @@ double Row_self(const struct Row *row)
     return Row_u64(row->now->self_cycles) - row->base.self;
 }
 
-// Returns true if some calls were not timed. Calls of a dark function are not
-// timed. Calls of a function are also not timed while one of its callees is
-// dark. If some calls were not timed, the timed cycles are far below the mean
-// cost times the number of calls. If all calls were timed, the two numbers
-// differ only because the mean covers the newest calls.
+// Returns true if some calls were not timed. A call is not timed if its
+// function is dark (has no hooks). It is also not timed while one of its
+// callees is dark. If some calls were not timed, the timed cycles are far less
+// than the number of calls times their mean cost. If all calls were timed,
+// these two numbers differ only because the mean is that of the newest calls.
 bool Row_spent_estimated(const struct Row *row)
 {
     double expected = likely_calls(row) * row->now->avg_cycles;
@@ -163,8 +164,8 @@ double Row_total(const struct Row *row)
 {
     double timed = Row_u64(row->now->total_cycles) - row->base.total;
 
-    // The total also includes the function's own time while the function was
-    // dark.
+    // The total contains at least the function's own time, also that in which
+    // the function was dark.
     return !Row_calls_exact(row) && Row_spent_estimated(row)
                ? fmax(or_zero(timed), Row_spent(row))
                : timed;
@@ -185,15 +186,16 @@ bool Row_may_run(const struct Function *function)
     return isnan(function->share) || function->share >= RUNS_SHARE;
 }
 
-// Returns the largest share that a function's calls can have in the window if
-// the function has not been on a stack since its newest hit. A function that
-// is dark has no hits while it runs.
+// Returns the largest share that the calls of a function can still have in the
+// window, if the function was on no stack since its newest hit. A dark function
+// (without hooks) has no hits while it runs.
 static double largest_remainder(const struct Row *row)
 {
     double window_s = row->window.s;
     if (row->now->state == STATE_DARK)
         return IDLE_SHARE;
-    // The window decays exponentially. Its length is twice its time constant.
+    // Weights in the window decay exponentially. The window's length is twice
+    // the time constant of the decay.
     return fmax(IDLE_SHARE, exp(-2 * row->now->age_s / window_s));
 }
 
@@ -204,19 +206,19 @@ bool Row_is_idle(const struct Row *row)
     const struct Function *now = row->now;
     if (now->age_s <= IDLE_S || Row_u64(now->in_flight) > 0)
         return false;
-    // Without a sampler, only armed functions count as idle.
+    // Without a sampler, only functions with hooks count as idle.
     if (isnan(now->share))
         return now->state == STATE_ARMED;
     if (now->state == STATE_DARK &&
         Window_basis(&row->window, now->share) != BASIS_NONE)
         return false;
-    // An armed function without a call in flight is on no stack.
+    // If a function has its hooks and no call in flight, it is on no stack.
     return (now->state == STATE_ARMED && now->in_flight == 0) ||
            !(now->total_share >= largest_remainder(row));
 }
 
-// The CPU time is that of the whole run, so it is divided by the calls since
-// the start, even after a reset.
+// The CPU time is that of the whole run, so it is divided by all calls since
+// the start of tracing, even after a reset.
 double Row_cpu(const struct Row *row)
 {
     const struct Function *now = row->now;
@@ -243,8 +245,8 @@ double Row_recent_cost(const struct Row *row)
     return or_zero(row->now->calls_per_s * row->now->avg_cycles);
 }
 
-// The rate of calls is estimated from samples of running threads and of waiting
-// threads.
+// A rate of calls is estimated both from samples of running threads and from
+// samples of waiting threads.
 double Row_rate_samples(const struct Row *row)
 {
     double waiting = WAIT_SAMPLES_PER_S * row->window.s * row->now->wait_share;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// struct Row has the newest numbers of one function, the numbers at the reset
-// and at the baseline, and the history of the share. The model owns the rows,
-// and columns and views read them.
+// struct Row contains the newest numbers of one function, its numbers at the
+// reset and at the baseline, and the history of its share. The model owns the
+// rows, and columns and views read them.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -18,9 +18,10 @@ enum ColumnId { // columns in the order on the screen
 
 #define TREND_LENGTH 32
 
-// If a function is not armed, its data counts as old after OLD_S seconds, and
-// as stale after STALE_S seconds. Two slices are at most 60 s and a random
-// quarter more apart, and twice as much, STALE_S, if the budget is overdrawn.
+// If a function has no hooks, its data count as old after OLD_S seconds, and as
+// stale after STALE_S seconds. Two slices (times with hooks) are at most 75 s
+// apart (60 s and up to a quarter more). If the budget is overdrawn, they are
+// up to twice as far apart, which is STALE_S.
 #define OLD_S 30.0
 #define STALE_S 150.0
 
@@ -61,7 +62,8 @@ struct Row {
     // this thread.
     bool part;
     double part_share;
-    struct Window window; // Stretch of time of the snapshot's shares.
+    // Stretch of time in which the snapshot's shares were measured.
+    struct Window window;
     // The worker that stands out in this function. Unknown, if the snapshot is
     // of one process.
     struct FunctionStandouts workers;

@@ -22,7 +22,7 @@ struct FlameGraph {
     uint32_t zoom;        // The branch whose box is as wide as the body.
     uint32_t selected;    // The selected branch, at or below the zoom.
     struct Span body;
-    int top;    // Stack depth of the boxes on the first line.
+    int top;    // Level in the tree of the boxes on the first line.
     int y;      // Screen line of the graph's first line.
     int height; // Number of lines of the graph.
 };

@@ -46,8 +46,9 @@ struct View {
     bool alone;   // The bottom line shows only the view's own keys.
     unsigned can; // Bits of enum Ability.
 
-    // Called when the view is opened. `function` is the selected function of
-    // the previous view, or 0. NULL if the view needs no preparation.
+    // Must be called when the view is opened. `function` is the selected
+    // function of the previous view, or 0. NULL if the view needs no
+    // preparation.
     void (*open)(struct Ui *ui, uint64_t function);
     // Requests data that is not in the snapshot. Called when the view comes to
     // the front, after each key and after each snapshot. NULL if the view needs
