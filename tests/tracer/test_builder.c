@@ -130,8 +130,8 @@ TEST_FIXTURE(test_no_cycles_below_zero)
     assert_true(function->avg_cycles == 0);
 }
 
-// One sample shows that a hot function runs, but not how often it is called.
-// The screen and JSON then have no rate.
+// With one sample, Ocular knows that a hot function runs, but not how often it
+// is called. So the snapshot has no rate.
 TEST_FIXTURE(test_a_rate_that_is_not_known)
 {
     struct Code *code = called(f, "f", 1000);

@@ -32,7 +32,7 @@ static void tear_down(void)
     Registry_free(registry);
 }
 
-// Calls a C function `count` times in a row. Returns true if all calls count.
+// Calls a C function `count` times. Returns true if all calls were counted.
 static bool call(const struct Code *function, uint32_t unit, int count)
 {
     bool whole = true;
@@ -62,21 +62,21 @@ static double of_entry(const struct Code *function)
 
 TEST_WITH(test_a_window_has_whole_entries, set_up, tear_down)
 {
-    // The first window begins with the first call of a C function.
+    // The first window of counting begins with the first call of a C function.
     while (enter(3, 1))
         ;
     assert_false(CCalls_is_open(caller));
     assert_float_equal(of_entry(one), 3, 1e-9);
     assert_float_equal(of_entry(other), 1, 1e-9);
     assert_false(call(one, AT, 1));
-    // The clock ends a window. Entries without calls of C functions count, too.
+    // The clock ends this window. Calls that call no C function count, too.
     CCalls_open(caller, ticks, 1000);
     for (int i = 0; i < 100; i++)
         assert_true(enter(3 * (i % 2), i % 2));
     CCalls_close(caller, Counter_get(&caller->hot.entries), ticks + 100);
     assert_in_range(of_entry(one) * 1000, 1500, 1600);
     assert_in_range(CCalls_of(caller)->ticks, 300, 400);
-    // The entry at which the function goes dark is not in the window.
+    // The window does not contain the call at which the caller loses its hooks.
     CCalls_open(caller, ticks, 1000);
     enter(1, 1);
     caller->hot.dark = true;
@@ -90,7 +90,7 @@ static double error_of_time(void)
     return sqrt(calls->errors) / calls->ticks;
 }
 
-// One call of a main loop never ends. Its window ends after some time.
+// A main loop is called once and never ends. Its window ends after some time.
 TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
 {
     const struct CPair *pair;
@@ -101,7 +101,7 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     pair = pair_of(one, AT);
     assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 1, 0.01);
     assert_float_equal(error_of_time(), 1, 1e-9);
-    // The loop waits once in a while, and a slice ends in a wait.
+    // The loop waits once in a while, and the window ends in such a wait.
     for (int i = 0; i < 8; i++) {
         CCalls_open(caller, ticks, 1000);
         for (int part = i % 2; part < 5; ticks += 1000, part++)
@@ -110,26 +110,26 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     }
     assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
     assert_in_range(error_of_time() * 1000, 5, 150);
-    // The time of hooks is not the loop's.
+    // The time of hooks does not count as time of the loop.
     CCalls_open(caller, ticks, 1000);
     CCalls_pay(caller, 20000);
     ticks += 21000;
     call(one, AT, 1000);
     CCalls_close(caller, 1, ticks);
     assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
-    // The loop makes all calls in bursts. So the rate is not sure.
+    // The loop makes all calls in bursts, so the rate has a large error.
     for (int i = 0; i < 8; i++) {
         CCalls_open(caller, ticks, 1000);
         ticks += i % 2 ? 0 : 100000;
         call(one, AT, 4096);
     }
     assert_in_range(error_of_time() * 1000, 300, 1000);
-    // A window of whole entries replaces it.
+    // A window with whole calls replaces the window within one call.
     CCalls_open(caller, ticks, 1000);
     enter(2, 1);
     CCalls_close(caller, Counter_get(&caller->hot.entries), ticks);
     assert_float_equal(of_entry(one), 2, 1e-9);
-    // A window that opens during another one ends it.
+    // If another window begins, the current window ends.
     CCalls_open(caller, ticks, 1000);
     enter(2, 1);
     CCalls_open(caller, ticks, 1000);
@@ -149,12 +149,12 @@ TEST_WITH(test_an_instruction_divides_its_samples, set_up, tear_down)
     assert_false(CCalls_note(caller, AT, other->hot.id));
     assert_true(CCalls_note(caller, AT, one->hot.id));
     assert_false(CCalls_note(caller, ELSEWHERE, other->hot.id));
-    // Before the first window, the newest function gets the samples.
+    // Before the first window, the C function that was called last gets them.
     assert_int_equal(CCalls_choose(caller, number, registry), one->hot.id);
     assert_false(CCalls_note(caller, AT, 0));
     assert_true(CCalls_note(caller, AT, 0));
     assert_int_equal(CCalls_choose(caller, number, registry), 0);
-    // 3 calls of 100 cycles, and 1 call of 900 cycles.
+    // Three calls take 100 cycles each, and one call takes 900 cycles.
     while (enter(3, 1))
         ;
     Counter_set(&one->hot.self_calls, 3);

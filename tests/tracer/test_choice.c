@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/choice, which chooses the functions that stay armed.
+// Tests tracer/budget/choice. It chooses the functions that keep their hooks.
 #include "tracer/budget/choice.h"
 
 #include "tests/tracer/make_engine.h"
@@ -14,7 +14,7 @@ static struct Engine engine;
 static struct Choice choice;
 static uint64_t now;
 
-// Makes a function that was called `calls` times in a span of one second.
+// Makes a function that was called `calls` times in a second with hooks.
 static struct Code *called(uint64_t calls, bool own)
 {
     struct Code *code = add_code(&engine, "f", 500);
@@ -26,8 +26,8 @@ static struct Code *called(uint64_t calls, bool own)
     return code;
 }
 
-// The hooks of a call take 1 us, and all hooks may take `rate` seconds per
-// second.
+// Runs the choice. The hooks of a call take 1 us, and all hooks may take `rate`
+// seconds per second.
 static void choose(double rate, bool sliced)
 {
     const struct ChoiceReading reading = {.registry = engine.registry,
@@ -57,7 +57,7 @@ static void expect(const struct Code *code, bool stays)
 static void set_up(void), tear_down(void);
 
 // Half of 2 ms is enough for the hooks of 1000 calls a second. The cheapest
-// functions are chosen, and the first function that does not fit is left out.
+// functions are chosen until the next one would cost too much.
 TEST_WITH(test_the_cheapest, set_up, tear_down)
 {
     struct Code *dear = called(900, false), *cheap = called(50, false);
@@ -91,8 +91,8 @@ TEST_WITH(test_the_programs_own_first, set_up, tear_down)
         expect(library[i], i < 6);
 }
 
-// A span of a function that began with a call and lasts only a few milliseconds
-// gives no call rate.
+// If a function has had hooks for only a few milliseconds, its call rate is
+// unknown.
 TEST_WITH(test_a_short_span, set_up, tear_down)
 {
     struct Code *code = called(20, false);
@@ -116,8 +116,8 @@ TEST_WITH(test_resumptions_cost, set_up, tear_down)
     expect(code, false);
 }
 
-// Hot code is no candidate, and neither is code that was not called or code
-// that is armed forever.
+// The choice leaves out hot functions, functions that were not called, and
+// functions that keep their hooks forever.
 TEST_WITH(test_no_candidates, set_up, tear_down)
 {
     struct Code *hot = called(10, false), *unseen = called(0, false);
@@ -131,14 +131,14 @@ TEST_WITH(test_no_candidates, set_up, tear_down)
     assert_null(item_of(hot));
     assert_null(item_of(unseen));
     assert_null(item_of(stays));
-    // The function is armed in a slice, with calls left until it goes dark.
+    // The function has hooks in a slice, and keeps them for some calls.
     hot->hot.dark = false;
     choose(1, true);
     expect(hot, true);
 }
 
-// Between slices only armed functions are candidates. An armed function stays
-// armed as long as its cost exceeds its fraction by at most a quarter.
+// Between slices the choice considers only functions with hooks. A function
+// keeps its hooks as long as their cost exceeds its part by at most a quarter.
 TEST_WITH(test_between_slices, set_up, tear_down)
 {
     struct Code *always = called(100, false), *sliced = called(100, false);
@@ -148,9 +148,9 @@ TEST_WITH(test_between_slices, set_up, tear_down)
     sliced->spans.arming = ARMED_SLICES;
     choose(2e-3, false);
     assert_null(item_of(sliced));
-    // The span of this function is too short for a call rate.
+    // This function has had hooks for too short a time to have a call rate.
     assert_null(item_of(new));
-    // This function does not have to be armed or disarmed.
+    // This function keeps its hooks.
     assert_null(item_of(always));
     assert_float_equal(choice.stays_s, 100e-6, 1e-9);
     now += SECOND;

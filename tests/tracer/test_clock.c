@@ -17,8 +17,7 @@
 #include "tests/rest.h"
 #include "tests/unit.h"
 
-// A reading, and the earliest and the latest time at which it can have been
-// made.
+// A reading of the counter, and the times right before and after it.
 struct Moment {
     uint64_t from_ns, ticks, to_ns;
 };
@@ -81,8 +80,7 @@ TEST(test_a_contradiction_is_dropped)
 
 TEST(test_seconds_count_from_the_start)
 {
-    // The times are read before and after the start, and before and after the
-    // reading.
+    // The test reads the times before and after Clock_start() and the reading.
     uint64_t unix_from = Now_ns(CLOCK_REALTIME),
              raw_from = Now_ns(CLOCK_MONOTONIC_RAW), raw_to, unix_to;
     struct Clock clock;

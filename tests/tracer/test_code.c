@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/code. The tests check huge code, and values that are
+// Tests tracer/code/code. The tests check very long code, and values that are
 // computed from counters.
 #include "tracer/code/code.h"
 
@@ -14,8 +14,8 @@
 
 static struct Opcodes opcodes;
 
-// A generator with a loop and a condition, which has every kind of site, inline
-// caches, and an instruction with a prefix.
+// A generator with a loop and a condition. It has every kind of site, inline
+// caches, and an EXTENDED_ARG.
 // clang-format off
 static const uint8_t GENERATOR[] = {
     RESUME, 0,            // unit 0
@@ -90,9 +90,9 @@ TEST(test_whose_code_it_is)
     }
 }
 
-// The code has more units than the number in a site can count, and more sites
-// than the map can hold. Units beyond these limits have no site, and no number
-// wraps around.
+// The code has more code units than a site's number of 16 bits can count, and
+// more sites than the map has room for. Code units beyond these limits have no
+// site, and no number overflows.
 TEST(test_huge_code)
 {
     enum { COUNT = 70000 };
@@ -114,7 +114,7 @@ TEST(test_huge_code)
 
     for (size_t i = 0; i < COUNT; i++)
         bytecode[2 * i] = i % 2 ? CACHE : POP_JUMP_IF_FALSE;
-    // 32768 branches, each with two arms
+    // 32768 branches, each with two sites
     code = code_of(bytecode, 2 * COUNT, 500, true);
     assert_int_equal(code->layout.site_count, UINT16_MAX - 1);
     assert_int_equal(Code_site(code, 4)->unit, 2);
@@ -122,7 +122,7 @@ TEST(test_huge_code)
     free(bytecode);
 }
 
-// The times of blocks are right only in frames of the current epoch.
+// Only in frames of the current epoch, the times of blocks are right.
 static void expect_epochs(const struct Code *code, bool blocks)
 {
     assert_int_not_equal(code->hot.epoch, 0);
@@ -133,7 +133,7 @@ TEST(test_a_dark_jump_breaks_blocks)
 {
     struct Code *code = generator();
 
-    // The site is redundant, so no event is missed.
+    // Without this hook no event is missed, because the site is redundant.
     Code_darken_site(code, &code->layout.sites[1]);
     assert_int_equal(code->layout.sites[1].dark, 1);
     assert_true(code->hot.exact);
@@ -158,7 +158,7 @@ TEST(test_mean_takes_waits_in)
     Counter_set(&code->hot.self_cycles, 1000);
     Counter_set(&code->hot.waited_cycles, 200);
     assert_true(Code_mean_cycles(code) == 300);
-    // A quarter of the waiting time is the function's own.
+    // A quarter of the waiting time belongs to the function itself.
     Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 400);
     Counter_set(&Share_own_parts(&code->share)->wait_to_run.total_ns, 300);
     assert_float_equal(Code_mean_cycles(code), 262.5, 1e-9);
@@ -175,12 +175,12 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
-    // There is no mean time of a call yet.
+    // The mean time of a call is not known yet.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
-    // The function went dark after the sampled time.
+    // The function lost its hooks after the samples.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->share.cpu.total_ns, 11000000);
     Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 9000000);
@@ -190,7 +190,7 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
                 3000000);
     assert_int_equal(Code_sampled_ns(code), 17000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
-    // The function's spans give the number of its calls.
+    // With hooks in slices, spans give the number of calls.
     code->spans.arming = ARMED_SLICES;
     assert_true(Code_dark_calls(code, 2e9) == 0);
     code->spans.arming = ARMED_HOT;
@@ -199,8 +199,8 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     Code_free(code);
 }
 
-// The sampled time of a past dark period is kept until enough calls were timed
-// for a mean. If the mean were that of one call which took twice as long, the
+// The sampled time of a past time without hooks is kept until enough calls were
+// timed for a mean. With one call that took twice as long as usual, the
 // estimate would stay half as large.
 TEST(test_calls_of_early_spells)
 {
@@ -232,8 +232,8 @@ TEST(test_calls_of_early_spells)
     Counter_set(&code->share.cpu.total_ns, 12000000);
     Code_end_dark(code, 2e9);
     code->hot.dark = false;
-    Counter_set(&code->hot.self_calls, 1000); // The present cost of calls.
-    // The present cost does not change the earlier estimate.
+    Counter_set(&code->hot.self_calls, 1000); // Now calls take less time.
+    // The new time of calls does not change the earlier estimate.
     Counter_set(&code->hot.self_cycles, 1000000);
     assert_float_equal(code->cold.dark_calls, 8000, 1e-6);
     assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
@@ -241,11 +241,11 @@ TEST(test_calls_of_early_spells)
 }
 
 // A call takes 1000 ns at 2 GHz. If no sample was taken, one sample of 5 ms can
-// have been missed. The error is therefore 5000 calls if no sample was taken.
-// 99 samples of 4 ms are 396 000 calls, with a standard error of 40 000 calls.
-// The standard deviation of the 1600 timed calls is equal to their mean. The
-// calls of one re-arm window are alike, so the timed calls add an error of a
-// tenth. If almost no calls could be timed, the mean is computed from samples.
+// have been missed. So the error is 5000 calls. 99 samples of 4 ms are 396 000
+// calls, with a standard error of 40 000 calls. The standard deviation of the
+// 1600 timed calls is equal to their mean. The calls of one re-arm window are
+// alike, so the timed calls add an error of a tenth. If almost no calls were
+// timed, the mean is computed from samples.
 TEST(test_by_how_much_estimated_calls_are_off)
 {
     struct Code *code = generator();
@@ -262,13 +262,13 @@ TEST(test_by_how_much_estimated_calls_are_off)
     assert_float_equal(Code_calls_error(code, 0, 2e9), 40000, 1e-6);
     assert_float_equal(Code_calls_error(code, 1, 2e9), hypot(40000, 39600),
                        1e-6);
-    // The function waited in 15 observations of 400 ms each.
+    // 15 observations of 400 ms each found the function waiting.
     Counter_set(&code->share.samples, 99 + 15);
     Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 6000000000);
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
                        1e-3);
     Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 0);
-    // The mean is computed from six timed calls and at least 20 samples.
+    // Six timed calls and at least 20 samples give the mean.
     Counter_set(&code->hot.self_calls, 6);
     Counter_set(&code->hot.total_cycles, 3200000);
     Counter_set(&code->share.samples, 99);

@@ -26,7 +26,7 @@ struct Race {
     _Atomic uint64_t made;
 };
 
-// In every snapshot each code object is in exactly one of the lists.
+// Builds snapshots. In each, every code object must be in exactly one list.
 static void *build_always(void *context)
 {
     struct Race *race = context;
@@ -47,8 +47,8 @@ static void *build_always(void *context)
             calls += snapshot->retired[i].calls;
             objects += snapshot->retired[i].objects;
         }
-        // The snapshot can also contain code objects that were made in the
-        // meantime.
+        // The snapshot can contain code objects that were made while it was
+        // built.
         race->wrong +=
             objects != calls || objects < at_least || objects > race->made + 1;
         race->read++;
@@ -76,8 +76,8 @@ TEST_FIXTURE(test_each_is_counted_once)
         Counter_add(&(*slot)->hot.entries, 1);
         Code_touch(*slot);
         race.made++;
-        // A snapshot is built for about every 200 code objects, however fast
-        // the builder is.
+        // Waits, so that there is at least one snapshot for every 200 code
+        // objects.
         while (race.read < i / 200)
             sched_yield();
     }

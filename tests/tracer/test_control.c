@@ -53,8 +53,8 @@ static void run(struct World *w, double s)
         wake(w, Control_pause(&w->control, w->now_s, w->more), 0);
 }
 
-// In a program that mostly sleeps, a hold of the GIL takes twice as long and
-// comes half as often as in a program that works. The allowance is the same.
+// In a program that mostly sleeps, the governor takes the GIL half as often,
+// and needs twice the time for it. The allowed overhead is the same.
 TEST(test_a_light_program)
 {
     struct World w;
@@ -64,7 +64,7 @@ TEST(test_a_light_program)
     run(&w, 100);
     assert_true(w.full > 140 && w.full < 180);
     begin(&w, 0.01);
-    w.cores = 0.15; // The allowance is that of a fifth of a core.
+    w.cores = 0.15; // Counts as a fifth of a core.
     run(&w, 100);
     assert_true(w.full > 49 && w.full < 65);
 }
@@ -85,7 +85,7 @@ TEST(test_in_debt)
     assert_true(Control_may_hurry(&w.control));
 }
 
-// A clock that jumps forwards or backwards delays nothing by more than a
+// If the clock jumps forwards or backwards, nothing is delayed by more than a
 // second.
 TEST(test_a_clock_that_jumps)
 {

@@ -15,7 +15,7 @@
 #include "tests/sanitizers.h"
 #include "tests/tracer/make_function.h"
 
-// These values are the same as in counting.c.
+// These values are copies of those in counting.c.
 enum { AT_A_TIME = 256, HALF = HIT_RING_HITS / 2 };
 
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
@@ -25,7 +25,7 @@ static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 3,
                                          [HOOK_INSTRUCTION] = 5};
 
 struct Fixture {
-    // This field comes first because its cache lines are aligned.
+    // First, because the struct has aligned cache lines.
     struct Counting counting;
     struct Registry *registry;
     struct Contention contention;
@@ -122,13 +122,13 @@ static void push_call(struct Fixture *f, const struct Code *code,
 
 enum { FUNCTIONS = 6, WORLDS = 2 };
 
-// Runs one program in two worlds. Hits are counted late in one world, and at
-// once in the other.
+// A program that runs in two worlds. One of them counts each hit at once. In
+// the other one, hits wait in a ring and are counted late.
 struct Chaos {
     struct Fixture *worlds[WORLDS];
     struct Code *codes[WORLDS][FUNCTIONS];
     bool generator[FUNCTIONS];
-    bool other; // True while the second thread runs.
+    bool other; // True if the second thread is running.
     uint32_t depth;
     uint64_t ticks;
     uint64_t late; // Number of hits that are counted late.
@@ -143,7 +143,7 @@ static struct ThreadTrace *running(const struct Chaos *chaos, int world)
                         : chaos->worlds[world]->trace;
 }
 
-// The test removes no hook, so a dark site has further hits.
+// Hits a site in both worlds. No hook is removed, so dark sites have hits, too.
 static void hit_both(struct Chaos *chaos, unsigned n, enum HitKind kind,
                      size_t unit, size_t to)
 {
@@ -185,7 +185,7 @@ static void rearm(const struct Chaos *chaos, unsigned n)
     }
 }
 
-// Before the next hit, other threads had the CPU for `ticks` ticks.
+// Other threads have the CPU for `ticks` ticks before the next hit.
 static void take(const struct Chaos *chaos, long ticks)
 {
     push_ticks(chaos->worlds[LATE], HIT_TAKEN, (uint64_t)ticks);
@@ -225,7 +225,7 @@ static void enter_or_resume(struct Chaos *chaos, unsigned n, long choice)
         hit_both(chaos, n, HIT_THROW, 4, 0);
 }
 
-// Makes a random event, even an event that no program can cause.
+// Makes a random event. Some of these events are impossible in a real program.
 static void turn(struct Chaos *chaos)
 {
     unsigned n = (unsigned)(lrand48() % FUNCTIONS);
@@ -250,7 +250,7 @@ static void turn(struct Chaos *chaos)
     else if (choice < 960)
         switch_thread(chaos);
     else if (choice < 965)
-        chaos->ticks += 5000; // More ticks than long_span.
+        chaos->ticks += 5000; // A long interval.
     else if (choice < 970)
         rearm(chaos, n);
     else if (choice < 975)
@@ -388,8 +388,7 @@ TEST_FIXTURE(test_late_is_as_good_as_at_once)
 
 // --- Threads -----------------------------------------------------------------
 
-// A fork that the interpreter does not know of can happen between the hits of
-// another thread.
+// If C code forks, another thread can be in the middle of writing a hit.
 TEST_FIXTURE(test_hits_of_who_is_not_in_the_child)
 {
     const struct Code *code = add(f, 0);
@@ -414,7 +413,7 @@ struct Both {
     struct Fixture *f;
     struct Code *code, *dark;
     uint64_t calls;
-    uint64_t out; // Number of enters of `dark` that were not counted.
+    uint64_t out; // Number of calls of `dark` that were not counted.
     atomic_bool done;
 };
 
@@ -521,13 +520,13 @@ static struct ThreadTrace *new_trace(struct Fixture *f)
     return trace;
 }
 
-// The hooks of this fixture cost nothing.
+// Makes a fixture whose hooks cost nothing.
 static void set_up(struct Fixture *f)
 {
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
-    // The clock is so fast that each interval is short, so the kernel is never
-    // asked about an interval.
+    // With so many ticks a second, no interval is long, so the kernel is never
+    // asked whether the thread has waited.
     Contention_init(&f->contention, 1e15);
     sem_init(&f->half_full, 0, 0);
     Counting_init(&f->counting, f->registry, &f->contention, &f->half_full);

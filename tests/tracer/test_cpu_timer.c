@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/sample/cpu_timer on real threads. Samples must cover all CPU
-// time and belong to the right thread, and no signal may do harm, whoever sends
-// it and however late it comes. The traced program must not notice the timers.
+// time and belong to the right thread. No signal may do harm, even if it comes
+// late or from somebody else. The traced program must not notice the timers.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/now.h"
 #include "tracer/base/clock.h"
@@ -24,15 +24,15 @@
 
 #define MS 1000000u
 #define CODE 0x1000
-#define LIMIT_NS (60000ull * MS) // Limit in ns of CPU time and of waiting.
+#define LIMIT_NS (60000ull * MS) // A test fails after this time.
 
 static struct Registry *registry;
 static struct Clock counter;
 static struct CpuTimers timers;
 static struct FakeThread python; // The thread that runs the tests.
 
-// Makes the stack of a thread. The outermost frame has the code CODE + 16, and
-// each inner frame has the next code.
+// Makes the stack of a thread. The outermost frame has the code `code` + 16,
+// and each inner frame has code at a higher address.
 static void make_stack(struct FakeThread *thread, uintptr_t code,
                        unsigned depth)
 {
@@ -47,8 +47,8 @@ static void make_stack(struct FakeThread *thread, uintptr_t code,
     thread->top = (uintptr_t)&thread->frames[depth];
 }
 
-// The signal handler must run on the alternate stack, because a program's own
-// stack can be small. System calls that the signal interrupts must be
+// Checks that the signal handler runs on the alternate stack, because a
+// program's own stack can be small, and that interrupted system calls are
 // restarted.
 static void expect_flags(void)
 {
@@ -197,9 +197,9 @@ TEST_WITH(test_a_freed_state_does_not_hold_the_gil, set_up, tear_down)
     munmap(freed, 4096);
 }
 
-// Runs a thread for an hour of virtual time. The thread is sampled at irregular
-// times, is observed from time to time, and its samples are taken out of the
-// ring late. Each ns is in one sample or in one observation.
+// Runs a thread for an hour of virtual time. Samples come at irregular times,
+// observations come from time to time, and the ring is emptied late. Each ns is
+// in one sample or in one observation.
 TEST_WITH(test_an_hour, set_up, tear_down)
 {
     const uint64_t hour = 3600 * 1000 * (uint64_t)MS;
@@ -210,8 +210,8 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     for (unsigned i = 0; now < began + hour; i++) {
         now += (4 + i * 7919 % 97) * MS;
         if (i % 50 == 7) {
-            // An observation finds the thread running and credits all of this
-            // CPU time.
+            // An observation finds the thread running, and counts all CPU time
+            // since the last sample.
             sum += now - CpuTimer_covered_ns(timer);
             CpuTimer_account(timer, now);
         } else {
@@ -225,13 +225,13 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     }
     while (pop(timer))
         sum += head.cpu_ns;
-    // The next sample contains the time of the samples that found no room in
-    // the ring.
+    // The next sample also has the time of the samples for which the ring had
+    // no room.
     CpuTimer_sample(timer, now, 0);
     assert_true(pop(timer));
     sum += head.cpu_ns;
     assert_int_equal(taken(timer), samples + 1);
-    // The next sample contains the time of the lost sample.
+    // Samples were lost, but the next sample after each of them has its time.
     assert_true(Counter_get(&timer->ring.lost) > 0);
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
@@ -283,8 +283,8 @@ static void join(struct Worker *worker)
     sem_destroy(&worker->go);
 }
 
-// Returns the signal that the kernel sends for a timer of this thread. The
-// thread blocks the signal and takes it out of the queue.
+// Returns the signal that the kernel sends for a timer of this thread.
+// Meanwhile the thread blocks the signal, so the signal has no effect.
 static siginfo_t intercept(struct CpuTimer *timer)
 {
     uint64_t from = cpu_ns();
@@ -299,8 +299,8 @@ static siginfo_t intercept(struct CpuTimer *timer)
     do
         sigpending(&pending);
     while (!sigismember(&pending, timers.signal) && cpu_ns() - from < LIMIT_NS);
-    // The signal is taken while the timer runs, because since Linux 6.13
-    // stopping the timer drops the signal.
+    // The timer is still running. Since Linux 6.13, stopping it would drop the
+    // signal.
     assert_int_equal(sigtimedwait(&set, &info, &none), timers.signal);
     CpuTimer_set(timer, 0);
     sigtimedwait(&set, &more, &none);
@@ -322,14 +322,14 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     uint32_t slot = timer->slot;
 
     assert_int_equal(taken(timer), 0);
-    // The test sends the signal as the kernel would have sent it.
+    // Sends the signal that was taken, just as the kernel sends it.
     send_info(gettid(), late);
     assert_int_equal(taken(timer), 1);
     CpuTimer_free(timer);
-    send_info(gettid(), late); // No timer has the slot of this signal now.
+    send_info(gettid(), late); // Its slot has no timer now.
     next = own_timer();
     assert_int_equal(next->slot, slot);
-    // This signal belongs to the timer that had the slot before.
+    // This late signal is for the earlier timer in the same slot.
     send_info(gettid(), late);
     assert_int_equal(taken(next), 0);
     send_info(gettid(), intercept(next));
@@ -344,8 +344,8 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
 static sem_t inside, outside;
 static void *guarded;
 
-// The handler has come to a page that it cannot read, and waits until the page
-// can be read.
+// Runs if the sampler's handler reads the guarded page. Waits until the test
+// makes the page readable.
 static void on_fault(int number)
 {
     int before = errno;
@@ -387,14 +387,14 @@ TEST_WITH(test_freed_while_its_handler_runs, set_up, tear_down)
     CpuTimer_free(timer);
     // The signal handler still uses the timer.
     assert_ptr_equal(timers.closing, timer);
-    // A late signal of another timer comes for the same slot.
+    // A late signal comes for the same slot.
     send_info(gettid(), info);
     other = own_timer();
     assert_int_not_equal(other->slot, timer->slot);
     CpuTimer_free(other);
     assert_ptr_equal(timers.closing, timer);
     sem_post(&outside);
-    join(worker); // The signal handler has finished its sample.
+    join(worker); // The handler has finished its sample.
     CpuTimers_close(&timers);
     assert_null(timers.closing);
     sigaction(SIGSEGV, &before, NULL);
@@ -423,16 +423,16 @@ static void *send_often(void *argument)
                 &storm->info);
         syscall(SYS_tgkill, getpid(), storm->tid, timers.signal);
         pthread_sigqueue(storm->victim, timers.signal, storm->info.si_value);
-        // Without this loop the thread would do nothing but handle signals.
-        // ThreadSanitizer drops some signals if several are pending.
+        // Waits for a sample, because otherwise the victim would only handle
+        // signals. ThreadSanitizer drops some signals if several are pending.
         for (int i = 0; i < 1000 && taken(storm->timer) == before; i++)
             sched_yield();
     }
     return NULL;
 }
 
-// The handler's own system calls fail, because there is nothing to read, but
-// errno does not change.
+// System calls in the handler fail, because there is nothing to read. The
+// handler must restore errno.
 TEST_WITH(test_errno_is_kept, set_up, tear_down)
 {
     enum { SAMPLES = FEWER(2000) };

@@ -29,8 +29,8 @@ static void random_events(void)
     }
 }
 
-// Encodes the events. If `pads` is true, bytes that begin no event are written
-// between the events.
+// Encodes the events. If `pads` is true, writes bytes between the events that
+// are no events.
 static size_t write_all(bool pads)
 {
     uint64_t ticks = 0;

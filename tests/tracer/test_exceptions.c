@@ -43,14 +43,14 @@ static void tear_down(struct Fixture *f)
     Registry_free(f->registry);
 }
 
-// The program runs all the time.
+// The program uses the CPU all the time.
 static uint64_t cpu_ns(const struct Fixture *f)
 {
     return f->ticks * (uint64_t)(1e9 / HZ);
 }
 
-// Raises an exception, as the hook of RAISE does. `type` is also the type's
-// name.
+// Reports an exception, as the hook of RAISE does. The pointer `type` stands
+// for the type, and is its name.
 static struct ExceptionKind *raise(struct Fixture *f, const char *type,
                                    enum ExceptionAct act)
 {

@@ -14,7 +14,7 @@
 static struct Flame flame;
 static struct ShareClock watch;
 
-// Lets `s` seconds pass in which only this path runs.
+// Lets `s` seconds pass in which the program runs only with this stack.
 static void add(double s, const uint32_t *path, size_t depth)
 {
     struct FlameSample sample = {.path = path, .depth = depth, .cpu_ns = s * S};
@@ -44,7 +44,7 @@ static struct FlameTable *ask(void)
     return ask_most(FLAME_NODES);
 }
 
-// Returns the row of a path, or NULL.
+// Returns the row of a path of functions, or NULL.
 static const struct FlameRow *find(const struct FlameTable *table,
                                    const uint32_t *path, size_t depth)
 {
@@ -72,7 +72,7 @@ TEST_WITH(test_it_fades, set_up, tear_down)
 
     for (int i = 0; i < 600; i++)
         add(0.1, PATH(i < 300 ? 1 : 2));
-    table = ask(); // Each path ran for half of a window of 30 s.
+    table = ask(); // Each path ran for 30 s.
     assert_float_equal(find(table, PATH(1))->share /
                            find(table, PATH(2))->share,
                        exp(-1), 0.001);
@@ -90,8 +90,8 @@ TEST_WITH(test_it_fades, set_up, tear_down)
 
 #define WAIT(kind) (FLAME_WAIT_ID + (kind))
 
-// Returns the ns of the waits of a kind below a row, or of all rows if `row` is
-// NULL.
+// Returns the ns of all waits of a kind below a row, or below any row if `row`
+// is NULL.
 static uint64_t waited(const struct FlameTable *table,
                        const struct FlameRow *row, unsigned kind)
 {
@@ -135,8 +135,8 @@ TEST_WITH(test_waits, set_up, tear_down)
     FlameTable_free(table);
 }
 
-// However many paths there are, no waiting time is lost, and none of it becomes
-// CPU time.
+// Even if there are too many paths, no waiting time is lost or becomes CPU
+// time.
 TEST_WITH(test_waits_are_bounded, set_up, tear_down)
 {
     struct FlameTable *table;

@@ -44,7 +44,7 @@ TEST_WITH(test_the_share_after_a_time_without_updates, reset, NULL)
 {
     collect(0, 10, 50 * (uint64_t)HZ);
     assert_float_equal(Garbage_share(&garbage, 200, HZ), 0.5, 1e-6);
-    // Time without an update decays as fast as other time.
+    // Without collections, the share decays.
     for (int s = 201; s <= 220; s++)
         Garbage_share(&garbage, s, HZ);
     assert_float_equal(Garbage_share(&garbage, 220, HZ), 0.5 * exp(-2), 0.01);
@@ -53,7 +53,7 @@ TEST_WITH(test_the_share_after_a_time_without_updates, reset, NULL)
 TEST_WITH(test_the_share_is_at_most_one, reset, NULL)
 {
     Garbage_share(&garbage, 105, HZ);
-    // This collection began before the last update.
+    // This collection began before the last call of Garbage_share.
     collect(0, 10, 6 * (uint64_t)HZ);
     assert_float_equal(Garbage_share(&garbage, 106, HZ), 1, 1e-6);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/gil and gil_watch. The sampler observes threads whose
-// clocks, stacks and GIL are set by the tests.
+// Tests tracer/sample/gil and gil_watch. The tests set the clocks, the stacks
+// and the GIL of the threads that the sampler observes.
 #define _GNU_SOURCE 1 // for gettid().
 #include "ipc/base/heap.h"
 #include "tracer/sample/sampler.h"
@@ -38,7 +38,7 @@ static const uintptr_t CODES[] = {0x1000, 0x2000, 0x3000};
 #define THREADS 3
 #define CROWD 600
 
-// Threads that wait for the GIL.
+// For each thread, true if it waits for the GIL.
 static const bool NONE[THREADS] = {false}, SECOND[THREADS] = {false, true};
 
 static struct {
@@ -46,10 +46,10 @@ static struct {
     int running; // Number of the thread that uses a CPU, or -1.
     struct FakeThread threads[THREADS];
     enum GilWait waits[THREADS];
-    enum WaitKind kinds[THREADS]; // kinds of waits that are not for the GIL
+    enum WaitKind kinds[THREADS]; // the kind of wait if it is not for the GIL
     bool polls;
     int asked, asked_of[THREADS + CROWD];
-    // CPU clock of the threads beyond the first three; 0 if they have ended.
+    // CPU clock of all threads except the first three. 0 if they have ended.
     uint64_t crowd_ns;
     struct FakeThread crowd[CROWD + THREADS];
     bool asleep; // The holder of the GIL sleeps.
@@ -142,8 +142,8 @@ static uint64_t read_world(void *context, clockid_t id)
 
 static struct EventLoops loops;
 
-// `ended` more threads are listed, which have ended if crowd_ns is 0. The first
-// half of them comes after the first thread.
+// Lists `ended` more threads, which have ended if crowd_ns is 0. Half of them
+// come right after the first thread.
 static void begin_among(size_t ended, const struct Gil *gil)
 {
     static const struct SampleClock clock = {.read_ns = read_world};
@@ -194,9 +194,9 @@ static void end(void)
     Registry_free(registry);
 }
 
-// Lets time pass in which the thread `holder` runs with the GIL, and the
-// threads in `waiting` run for a moment from time to time, as CPython's waiting
-// threads do.
+// Lets time pass in which the thread `holder` runs with the GIL. The threads in
+// `waiting` run very shortly from time to time, like threads that wait for
+// CPython's GIL.
 static void run(double seconds, int holder, const bool *waiting)
 {
     uint64_t until = world.wall_ns + (uint64_t)(seconds * 1e9);
@@ -235,7 +235,7 @@ static double blocked_s(int thread)
            1e9;
 }
 
-// Returns the part of a thread's known waits that are of this kind.
+// Returns this kind's fraction of the thread's waits of known kinds.
 static double part_of(int thread, enum WaitKind kind)
 {
     const struct Code *code = Registry_find(registry, CODES[thread]);
@@ -248,9 +248,9 @@ static double part_of(int thread, enum WaitKind kind)
     return (double)Counter_get(&waits->own[kind].total_ns) / sum;
 }
 
-// All three threads wait all the time, and have a function in common. The
-// second thread sleeps on, so the kernel is asked about it once. The others run
-// at times, so the kernel is only asked about one of them in each step.
+// Three threads wait all the time, and share a function. The second one never
+// runs, so the kernel is asked only once what it waits for. The others run at
+// times, so the kernel is asked about one of them in each step.
 TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
 {
     const struct ShareWaits *waits;
@@ -276,7 +276,7 @@ TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
             1.0 / 3, 0.1);
 }
 
-// The kernel reports that the first thread, which has the GIL, had no CPU for
+// The first thread has the GIL, but the kernel reports that it had no CPU for
 // half of the time.
 TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
 {
@@ -296,7 +296,7 @@ TEST_WITH(test_who_has_the_gil_may_lack_a_cpu, NULL, end)
     assert_float_equal(figures().starved, 0.5, 0.1);
 }
 
-// Without schedstat, the waits for a CPU are not 0, but not known.
+// If the kernel has no schedstat, waits for a CPU are unknown.
 TEST_WITH(test_a_kernel_that_does_not_count_waits_for_a_cpu, NULL, end)
 {
     begin(&GIL_WITHOUT_SCHEDSTAT);
@@ -322,8 +322,8 @@ TEST(test_the_kernel_counts_waits_for_a_cpu)
     assert_false(question.ready_unknown);
 }
 
-// An event loop that runs no step is idle. A step that polls waits for a
-// socket.
+// An event loop that runs no step is idle. If a step calls poll(), it waits for
+// a socket.
 TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
 {
     struct EventLoop *loop;
@@ -336,7 +336,7 @@ TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
     run(5, -1, NONE);
     assert_true(part_of(0, WAITS_IDLE) == 1);
     assert_true(part_of(1, WAITS_SOCKET) == 1);
-    // The step is younger than a stall.
+    // The step is shorter than a stall.
     EventLoops_begin(&loops, loop, UINT64_MAX, 0, CODES[0]);
     world.cpu_ns[0] += 1000;
     run(5, -1, NONE);
@@ -344,8 +344,8 @@ TEST_WITH(test_a_loop_is_idle_between_steps, NULL, end)
     EventLoops_leave(&loops, &loops);
 }
 
-// With 600 threads, the sampler observes only some of them in one step, and
-// never the first two threads in the same step.
+// Of 600 threads, the sampler observes only some in each step, and never the
+// first two threads in the same step.
 TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
 {
     begin_among(600, &GIL);
@@ -354,7 +354,7 @@ TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
     assert_true(blocked_s(0) > 10);
 }
 
-// So many threads run that the kernel is asked seldom about each of them.
+// With so many running threads, the kernel is seldom asked about each one.
 TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
 {
     struct ThreadShares *shares;
@@ -393,10 +393,10 @@ TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
     world.threads[0].request = 1;
     for (int i = 0; i < 10; i++) {
         rest_ms(20);
-        world.switches += 2; // Another thread has had the GIL meanwhile.
+        world.switches += 2; // Another thread had the GIL meanwhile.
         run(0.03, 0, SECOND);
     }
-    // The sampler observed the thread at most once in each hold of the GIL.
+    // The sampler saw the thread at most once while it held the GIL.
     assert_float_equal(figures().longest_s, 0.005, 1e-6);
 }
 
@@ -478,7 +478,7 @@ static void *time_out(void *argument)
     return NULL;
 }
 
-// After a stop, the kernel continues a call with a time-out as another call.
+// After a stop, the kernel continues a call with a timeout as restart_syscall.
 TEST(test_a_stop_does_not_change_the_kind)
 {
     struct Waiter waiters[] = {{.stop = false}, {.stop = true}};

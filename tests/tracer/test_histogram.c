@@ -34,7 +34,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The logarithms of values from 50 to some millions are spread evenly. The
+// The values are from 50 to some millions, with evenly spread logarithms. The
 // error of each quantile is at most about half a bucket.
 TEST(test_quantiles_are_close)
 {
@@ -75,8 +75,8 @@ TEST(test_a_full_bucket_halves_all)
     assert_int_equal(histogram.buckets[3], (1u << 15) + 1);
 }
 
-// The function has become three times as slow. When the histogram was aged
-// twice, the median shows the new cost.
+// A function becomes three times as slow. After the histogram was aged twice,
+// the median is the new time.
 TEST(test_quantiles_follow_a_cost_that_has_changed)
 {
     struct Histogram histogram = {0};

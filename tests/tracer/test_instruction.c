@@ -13,8 +13,7 @@
 
 #include "tests/tracer/make_function.h"
 
-// Costs in ticks of the hooks of an enter, a leave, a jump, an instruction and
-// a far instruction.
+// Ticks that a hook takes.
 static const int64_t COST[HOOK_KINDS] = {[HOOK_ENTER] = 10,
                                          [HOOK_LEAVE] = 20,
                                          [HOOK_JUMP] = 5,
@@ -128,9 +127,9 @@ struct Program {
     struct Fixture *f;
     struct Code *code, *callee;
     uint64_t ticks, threshold;
-    // True if the INSTRUCTION event of the instruction is disabled.
+    // For each instruction, true if its event is disabled.
     bool off[COUNT];
-    // True if the event of the call's beginning or end is disabled.
+    // True if the event at the beginning or at the end of a call is disabled.
     bool start_off, return_off;
     bool callee_off, callee_return; // True if the callee's events are disabled.
     uint64_t ran[COUNT];
@@ -154,7 +153,7 @@ static void run_callee(struct Program *p)
 {
     struct ThreadTrace *trace = p->f->trace;
 
-    p->ticks += 5; // This time is a part of the call's cost (run_one).
+    p->ticks += 5; // Counts as time of the call (run_one).
     if (!p->callee_off) {
         p->callee_off =
             ThreadTrace_enter(trace, p->callee, 2, I_RESUME, p->ticks);
@@ -174,7 +173,7 @@ static void run_one(struct Program *p, unsigned number)
     bool fires = p->code->layout.instructions[number].flags & INSTRUCTION_FIRES;
 
     p->ran[number]++;
-    if (chance(p, 50) == 0) { // Another thread runs between the two events.
+    if (chance(p, 50) == 0) { // Another thread ran.
         p->ticks += 100000;
         p->f->engine.contention.last_trace = p;
     }
@@ -221,7 +220,7 @@ static void run_call(struct Program *p)
                                           Code_site(p->code, 36), 1, p->ticks);
         p->ticks += (uint64_t)COST[HOOK_LEAVE];
     }
-    p->ticks += 17; // Time of the calling function
+    p->ticks += 17; // Time of the caller.
 }
 
 static uint64_t run_random(struct Fixture *f, uint64_t threshold, unsigned seed)
@@ -266,8 +265,8 @@ TEST_FIXTURE(test_random_programs)
 
     for (unsigned seed = 0; seed < 1200; seed++)
         timed[seed % 6] += run_random(f, thresholds[seed % 6], seed);
-    // If nothing goes dark, more instructions are timed than otherwise. If the
-    // first hit of an instruction is also its last hit, nothing is timed.
+    // Without a threshold, more instructions are timed than with a threshold.
+    // With a threshold of one hit, no instruction is timed.
     for (unsigned i = 2; i < 6; i++)
         assert_true(timed[i] > 200 && timed[i] < timed[0]);
 }
@@ -276,8 +275,8 @@ static void set_up(struct Fixture *f)
 {
     assert_int_equal(Engine_init(&f->engine), 0);
     Clock_start(&f->engine.clock);
-    // The clock is so fast that no interval between events is long, so the
-    // kernel is never asked about one.
+    // With so many ticks a second, no interval is long, so the kernel is never
+    // asked whether the thread has waited.
     Contention_init(&f->engine.contention, 1e15);
     make_opcodes(&f->engine.opcodes);
     memcpy(f->engine.traces.cost, COST, sizeof COST);

@@ -76,7 +76,7 @@ TEST_FIXTURE(test_code_that_runs_once_needs_no_memory)
     assert_int_equal(Counter_get(&Code_latency(f->code)->longest), 1500);
 }
 
-// The calls end in another order than they began, and the table changes often.
+// The calls end in another order than they begin, so the table changes often.
 TEST_FIXTURE(test_many_calls_in_flight)
 {
     enum { CALLS = 5000 };
@@ -101,7 +101,7 @@ TEST_FIXTURE(test_many_calls_in_flight)
     assert_null(f->latencies.first);
 }
 
-// The end of a call was missed, and a new call has the same frame.
+// The end of a call was missed, and a new call uses the same frame.
 TEST_FIXTURE(test_a_frame_that_is_used_again)
 {
     suspend(f, 7, 1000, 1);
@@ -125,9 +125,9 @@ TEST_FIXTURE(test_a_function_goes_dark)
     assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 3);
 }
 
-// A call has ended, but it is unknown which one. The number of calls in flight
-// is known again when the ended call's frame is used again, or when as many
-// calls have ended.
+// A call has ended, but Ocular does not know which one. It knows the number of
+// calls in flight again when a new call uses the frame of that call, or when
+// all other calls have ended.
 TEST_FIXTURE(test_an_end_that_was_not_seen)
 {
     suspend(f, 7, 1000, 1);
@@ -166,7 +166,7 @@ static void end_slice(struct Fixture *f, double ends_a_second)
     Latency_watch(&f->latencies, f->code, 5000);
 }
 
-// Ends a call. Returns true if the hook at this end stays.
+// Ends a call. Returns true if the hook at the end of calls stays.
 static bool stays(struct Fixture *f, uint32_t frame, uint64_t begin,
                   uint64_t ticks)
 {
@@ -186,8 +186,8 @@ TEST_FIXTURE(test_calls_end_after_the_slice)
 {
     f->code->hot.running++;
     suspend(f, 7, 1000, 1);
-    f->code->hot.running++; // This call is suspended only after the slice.
-    f->code->hot.running++; // This call is never suspended.
+    f->code->hot.running++; // Suspended after the slice.
+    f->code->hot.running++; // Never suspended.
     end_slice(f, 100);
     assert_true(f->code->hot.watched);
     assert_true(stays_at_yield(f, 8, 2000));
@@ -204,8 +204,8 @@ TEST_FIXTURE(test_calls_end_after_the_slice)
     assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 0);
 }
 
-// The ends of calls that began after the slice cost time. Functions that have
-// too many of them are not watched any longer.
+// The hooks also see the ends of calls that began after the slice, which costs
+// time. If a function has too many such calls, it loses these hooks.
 TEST_FIXTURE(test_ends_of_other_calls)
 {
     uint64_t ticks = 5000;
@@ -225,7 +225,7 @@ TEST_FIXTURE(test_ends_of_other_calls)
     assert_true(sees(f, 0, 0));
 }
 
-// A library's function pays for calls that began in the slice, too.
+// For a library's function, calls that began in the slice count as costs, too.
 TEST_FIXTURE(test_a_librarys_calls_are_paid)
 {
     f->code->hot.running++;
@@ -235,7 +235,7 @@ TEST_FIXTURE(test_a_librarys_calls_are_paid)
     assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 1);
 }
 
-// While another call runs, each further suspension of a known call costs time.
+// While another call runs, further suspensions of a known call count as costs.
 TEST_FIXTURE(test_suspensions_after_the_first_are_paid)
 {
     unsigned i = 0;
@@ -249,8 +249,8 @@ TEST_FIXTURE(test_suspensions_after_the_first_are_paid)
     assert_int_equal(i, 40); // The ends of two seconds.
 }
 
-// The functions of libraries have a quarter of what the program's own functions
-// have.
+// Functions of libraries may cost a quarter of what the program's own functions
+// may cost.
 TEST_FIXTURE(test_the_means_for_ends_of_other_calls)
 {
     unsigned i;
@@ -274,7 +274,7 @@ TEST_FIXTURE(test_ends_that_have_no_event)
     end_slice(f, 100);
     f->latencies.unwinds++; // PY_UNWIND is switched off.
     assert_false(Latency_sees_ends(&f->latencies, f->code));
-    assert_true(sees(f, 0, 0)); // This call could stay in flight for ever.
+    assert_true(sees(f, 0, 0)); // Its end would be missed.
     assert_false(stays(f, 7, 0, 6000));
     assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
     Latency_watch(&f->latencies, f->code, 6000);

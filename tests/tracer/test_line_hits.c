@@ -21,7 +21,7 @@ static struct LineHits *new_lines(bool late)
     return lines;
 }
 
-// A hit of a line, `ticks` of the function's own time after the hit before.
+// Hits a line. The function has run for `ticks` since the hit before.
 static void hit(struct LineHits *lines, uint64_t line, uint64_t ticks)
 {
     struct LineHit *at = LineHits_at(lines, line);
@@ -58,17 +58,17 @@ TEST(test_counted_rates)
                        1e-9);
     assert_float_equal(LineHits_rate(lines, &lines->lines[1], 0, HZ), 0, 1e-9);
     hit(lines, 10, 20);
-    // A reading so soon after the last one changes nothing.
+    // This reading comes too early to change the rate.
     LineHits_read(lines, 1000 + 2100000000u, HZ);
     assert_float_equal(LineHits_rate(lines, &lines->lines[0], 0, HZ), 250,
                        1e-9);
-    LineHits_extend(lines, 0); // Lines that are armed for ever stay armed.
+    LineHits_extend(lines, 0); // These lines keep their hooks.
     assert_false(LineHit_is_dark(&lines->lines[0]));
     Heap_free(lines);
 }
 
-// The function runs a hundredth of the time, in bursts: 50 ticks for each of
-// the first line's hits, and one of the second line's for ten of them.
+// The function runs in bursts for a hundredth of the time. The first line has a
+// hit every 50 ticks, and the second line has a tenth of these hits.
 TEST(test_estimated_rates_of_bursts)
 {
     struct LineHits *lines = new_lines(true);
@@ -92,13 +92,13 @@ TEST(test_estimated_rates_of_bursts)
     assert_float_equal(two, one / 10, 1);
     assert_true(isnan(LineHits_rate(lines, &lines->lines[2], .01, HZ)));
     assert_true(isnan(LineHits_rate(lines, &lines->lines[0], 0, HZ)));
-    // The hits of the next slice change the rate by their weight.
+    // The next slice changes the rate according to its number of hits.
     LineHits_arm(lines, 64);
     for (int i = 0; i < 64; i++)
         hit(lines, 10, 100);
     one = LineHits_rate(lines, &lines->lines[0], .01, HZ);
     assert_float_equal(one, .01 * HZ * (48 + 64) / (48 * 50 + 64 * 100), 1);
-    // Too much of the time is lost, or the function waits too much.
+    // Without a rate: too much time was lost, or the function waits too much.
     LineHits_lose(lines, (int64_t)Counter_get(&lines->ticks));
     assert_true(isnan(LineHits_rate(lines, &lines->lines[0], .01, HZ)));
     assert_true(isnan(LineHits_share(.2, .1)));

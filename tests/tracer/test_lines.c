@@ -11,7 +11,7 @@
 
 // clang-format off
 static const uint8_t EVERY_KIND[] = {
-    0x80 | 13 << 3, 0x40 | 0x08, 0x01, // Line + 36, as a number of two bytes.
+    0x80 | 13 << 3, 0x40 | 0x08, 0x01, // Line + 36, in two bytes.
     0x80 | 12 << 3, 1, 2,              // +2
     0x80 | 14 << 3, 3, 4, 5, 6,        // -1
     0x80 | 0 << 3, 1,                  // same line.
@@ -24,7 +24,7 @@ TEST(every_kind_of_entry)
 {
     uint32_t lines[COUNT(WANTED) + 1] = {0};
 
-    // This element must not be written, because the code is shorter.
+    // Lines_decode must not write beyond the length of the code.
     lines[COUNT(WANTED)] = 1234;
     Lines_decode(lines, COUNT(WANTED), EVERY_KIND, sizeof EVERY_KIND, 10);
     assert_memory_equal(lines, WANTED, sizeof WANTED);
@@ -57,8 +57,8 @@ TEST(nonsense_gives_lines_nobody_minds)
         }
         Lines_decode(lines, 100, table, seed % sizeof table, seed);
     }
-    // Some numbers in this table never end, and some lines are before the first
-    // or beyond the last possible line.
+    // In this table, some numbers have no last byte, and some lines are less
+    // than the first or more than the last possible line.
     memset(table, 0x7f, sizeof table);
     table[0] = 0x80 | 13 << 3;
     Lines_decode(lines, 100, table, sizeof table, UINT32_MAX);

@@ -25,7 +25,7 @@ static struct Code *code_of(const void *bytecode, size_t size, bool two_arms)
     return Code_new(1, &source, &opcodes, 500, two_arms);
 }
 
-// Scans the live bytecode once.
+// Compares the live bytecode once with the code.
 static int scan(struct Code *code, const uint8_t *live)
 {
     static struct Clock clock;

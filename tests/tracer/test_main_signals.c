@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/main_signals. A signal handler that runs in another
-// thread leaves the process's signals to the main thread.
+// Tests tracer/sample/main_signals. The sampler's signal handler in another
+// thread must not keep signals for the process from the main thread.
 #define _GNU_SOURCE 1
 #include "tracer/sample/main_signals.h"
 
@@ -62,8 +62,8 @@ static void block(int how)
     pthread_sigmask(how, &set, NULL);
 }
 
-// Waits for `go` and handles both signals. The sampler's signal is handled
-// first, because it is sent to this thread.
+// Waits for `go` and handles both signals, first the sampler's signal, which
+// was sent to this thread.
 static void *handle_both(void *unused)
 {
     sigset_t set = both();
@@ -87,8 +87,8 @@ static pthread_t begin(void)
     return thread;
 }
 
-// While the child of a vfork() uses the parent's memory, the parent takes no
-// signal, like a thread that waits for a CPU.
+// After vfork(), the parent takes no signal until the child has ended, just
+// like a thread that has no CPU.
 TEST_WITH(test_the_main_thread_takes_it, set_up, NULL)
 {
     pthread_t thread;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the walk over C functions: on this program's own stack, where glibc's
-// backtrace() has the truth, and on stacks that are wrong in every way.
+// Tests the walk over the C functions on a stack. This program's own stack is
+// compared with glibc's backtrace(). Invalid stacks must do no harm.
 #define _GNU_SOURCE 1
 #include "formats/native_names.h"
 #include "formats/native_rows.h"
@@ -43,7 +43,7 @@ static int by_signal(const void *a, const void *b)
     return (a > b) - (a < b);
 }
 
-// Walks from the C library's functions below qsort, which has called back.
+// Walks the stack in a function that the C library's qsort() calls.
 static void take(void)
 {
     int numbers[2] = {1, 2};
@@ -100,7 +100,7 @@ TEST(test_a_walk_finds_what_backtrace_finds)
     for (size_t i = 0; i < count; i++)
         named |= strcmp(functions[i].name, "by_signal") == 0;
     assert_true(named);
-    // A file with another build id is not the file that runs.
+    // A file with another build id is not the file that is mapped.
     functions[0].name = NULL;
     functions[0].build = "00";
     NativeNames_set(&names, table);
@@ -110,8 +110,8 @@ TEST(test_a_walk_finds_what_backtrace_finds)
     table->function_count = 0;
     FlameTable_free(table);
 
-    // When nobody wants walks any more, the rows are freed. A sanitizer's heap
-    // does not say how much of it is used.
+    // If nobody asks for walks any more, the rows are freed. Under a sanitizer,
+    // the used size of the heap is unknown.
     assert_true(UNDER_ASAN || UNDER_TSAN || Heap_used() > used + (100 << 10));
     for (uint64_t now = 100; now < 103; now++)
         Native_step(&native, now);
@@ -130,7 +130,7 @@ TEST(test_only_absolute_paths_are_read)
     assert_int_equal(NativeRows_read(path, 0, 0, &rows), -ENOENT);
 }
 
-// A stripped evaluation loop of two parts, of which only one has a symbol.
+// An evaluation loop in two parts, of which only one has a symbol.
 int _PyEval_EvalFrameDefault(void (*call)(void));
 __asm__(
     ".text\n"
@@ -182,12 +182,12 @@ TEST(test_a_part_of_the_evaluation_loop_without_a_symbol)
 
 // --- Stacks that are made up -------------------------------------------------
 
-#define CODE 0x100000u // Address of the made up code, on a page of its own.
+#define CODE 0x100000u // Address of made-up code.
 
 static struct NativeBinary binary;
 static struct NativeTable *made;
 
-// Makes a module in which each rule holds for 16 bytes.
+// Makes a library in which each unwind rule holds for 16 bytes of code.
 static void set_up(void)
 {
     static const struct NativeRow rules[] = {
@@ -237,9 +237,9 @@ TEST_WITH(test_each_rule_leads_to_the_caller, set_up, tear_down)
     uintptr_t stack[16] = {0};
     struct NativeWalk got;
 
-    // By rsp, then by rbp, then by the word at rbp - 8, then the outermost one.
+    // By rsp, then by rbp, then by the word at rbp - 8, then the end.
     stack[0] = CODE + 17;
-    stack[2] = (uintptr_t)(stack + 8); // The rbp that the function has saved.
+    stack[2] = (uintptr_t)(stack + 8); // The saved rbp.
     stack[3] = CODE + 33;
     stack[7] = (uintptr_t)(stack + 11);
     stack[8] = (uintptr_t)(stack + 9);
@@ -250,7 +250,7 @@ TEST_WITH(test_each_rule_leads_to_the_caller, set_up, tear_down)
     assert_int_equal(got.pcs[1], CODE + 16);
     assert_int_equal(got.pcs[2], CODE + 32);
     assert_int_equal(got.pcs[3], CODE + 64);
-    // A folded function is not in the walk, which ends at the evaluation loop.
+    // The walk leaves out folded functions, and ends at the evaluation loop.
     stack[0] = CODE + 97;
     stack[1] = CODE + 81;
     got = walk_from(CODE, stack);
@@ -272,7 +272,7 @@ TEST_WITH(test_a_walk_stays_on_its_stack, set_up, tear_down)
         deep[i] = CODE + 1;
     got = walk_from(CODE, deep);
     expect(&got, NATIVE_CUT, NATIVE_DEPTH);
-    got = walk_from(CODE + 112, deep); // The CFA is a megabyte away.
+    got = walk_from(CODE + 112, deep); // The CFA is a megabyte away
     expect(&got, NATIVE_CUT, 1);
     got = walk_from(CODE + 128, deep); // The CFA is not above the frame.
     expect(&got, NATIVE_CUT, 1);

@@ -33,7 +33,7 @@ static uint32_t number_of(int type)
                : Objects_meet_type(&objects, &types[type], names[type], false);
 }
 
-// Does what the tracer does.
+// Reports that an object was made or freed, as CPython does.
 static void event_of(const void *object, int type, int function, bool born)
 {
     if (objects.collecting)
@@ -61,9 +61,9 @@ static void pass(double s)
     now.cpu_ns += (uint64_t)(s * 1e9);
 }
 
-// One millisecond of a program: temporary objects, an object that lives for the
-// millisecond, the tenth part of a leak, and objects of cycles, which die in a
-// collection each second.
+// Runs the program for a millisecond. It makes temporary objects and one that
+// lives for the millisecond. It leaks an object every ten milliseconds. It
+// makes objects in cycles, which a collection frees each second.
 static void work(int turn, int temporaries, bool leaks)
 {
     event(3, 0, true);
@@ -84,8 +84,8 @@ static void work(int turn, int temporaries, bool leaks)
     objects.collecting = false;
 }
 
-// Runs the program for some seconds. The governor takes `rate` seconds per
-// second. It gets the GIL between two milliseconds of the program.
+// Runs the program for some seconds. Counting may take `rate` seconds per
+// second. The governor gets the GIL between two milliseconds of the program.
 static void run(int seconds, int temporaries, bool leaks, double rate)
 {
     double due_s = 0;
@@ -125,8 +125,8 @@ static double growth_of(uint32_t id)
 }
 
 // A leak of 100 objects a second among 100 000 births is found within a minute.
-// Nothing else seems to grow, although windows end while objects live, and few
-// of them have seen a collection.
+// No other type seems to grow, although windows of counting end while objects
+// live, and few windows contain a collection.
 TEST_WITH(test_a_leak_among_many_births, reset, NULL)
 {
     struct ObjectRates leak, temporary, node;
@@ -146,7 +146,7 @@ TEST_WITH(test_a_leak_among_many_births, reset, NULL)
     assert_float_equal(node.died, 1000, 150);
 }
 
-// Windows that begin after a long wait have missed what happened in the wait.
+// If the governor waits, the window that it opens next begins late.
 TEST_WITH(test_windows_begin_late, reset, NULL)
 {
     objects.late = true;
@@ -160,7 +160,7 @@ TEST_WITH(test_windows_begin_late, reset, NULL)
     assert_float_equal(rates_of("Leak").net, 100, 10);
 }
 
-// Nobody counts while the view is closed, so this time changes no rate.
+// While the view is closed nothing is counted, so this time changes no rate.
 TEST_WITH(test_the_view_is_closed_for_a_while, reset, NULL)
 {
     struct ObjectRates node;
@@ -191,7 +191,7 @@ static bool happens(double probability)
     return (double)(random_u64() % 1000000) < probability * 1e6;
 }
 
-// Among 200 types, whose objects live for 10 ms to 10 s, hardly one seems to
+// The objects of 200 types live for 10 ms to 10 s. Hardly any type seems to
 // grow in the first minute.
 TEST_WITH(test_few_of_many_types_seem_to_grow, reset, NULL)
 {
@@ -248,7 +248,7 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
         born += objects.sums[i].counted_born;
     // A second passes after the first window, and the last one is open.
     assert_in_range(born, 27 * 12100, 30 * 12100);
-    // A third of the temporary objects has another creator than the others.
+    // Another function creates a third of the temporary objects.
     for (int i = 1; i < objects.pairs; i++)
         if (objects.pair[i].id == 2)
             assert_float_equal(
@@ -259,7 +259,7 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
     assert_true(Objects_part(&objects) > 0.98);
 }
 
-// A window that has cost too much ends early, and counts as if it had gone on.
+// A window that is too expensive ends early. Its rates are right nevertheless.
 TEST_WITH(test_a_burst_ends_its_window, reset, NULL)
 {
     Objects_open(&objects, &now, 1, 1000, true);
@@ -274,19 +274,19 @@ TEST_WITH(test_a_burst_ends_its_window, reset, NULL)
     assert_in_range(objects.sums[1].counted_born, 1000, 1002);
 }
 
-// An address can get a new type, and code at an address a new function.
+// A new type can get a freed type's address, and new code that of freed code.
 TEST_WITH(test_addresses_are_used_again, reset, NULL)
 {
     uint32_t leak;
 
     Objects_open(&objects, &now, 1, 1e9, false);
     leak = Objects_meet_type(&objects, &types[0], "app.Leak", false);
-    // A class that dies has no module.
+    // While a class is being freed, its module is unknown.
     assert_int_equal(Objects_meet_type(&objects, &types[0], "Leak", false),
                      leak);
     Objects_meet_pair(&objects, &now, leak, &functions[0], 1);
     assert_true(Objects_born(&objects, &now, &types[0], &functions[0]));
-    objects.epoch++; // As a type that dies does.
+    objects.epoch++; // As if the type was freed.
     assert_false(Objects_born(&objects, &now, &types[0], &functions[0]));
     assert_int_equal(Objects_find_type(&objects, &types[0]), 0);
     leak = Objects_meet_type(&objects, &types[0], "Node", false);
@@ -299,7 +299,7 @@ TEST_WITH(test_addresses_are_used_again, reset, NULL)
     assert_float_equal(rates_of("app.Leak").born, 2, 1e-3);
     assert_float_equal(rates_of("Node").born, 2, 1e-3);
     assert_float_equal(rates_of("Node").died, 1, 1e-3);
-    assert_int_equal(objects.types, 2); // The stale entries are gone.
+    assert_int_equal(objects.types, 2); // Old entries are gone.
     assert_int_equal(objects.pairs, 2);
 }
 

@@ -20,8 +20,8 @@
 #define MS 1000000
 #define LIMIT_NS (60000 * (int64_t)MS)
 
-// If `stands` is true, the clocks and the scheduler's numbers come from this
-// file. Otherwise they come from the kernel.
+// If `stands` is true, this file provides the clocks and the scheduler's
+// numbers, and the clocks stand still. Otherwise they come from the kernel.
 static bool stands;
 static time_t asleep_s; // Seconds for which the machine was suspended.
 
@@ -72,7 +72,7 @@ static void *spin(void *unused)
     return NULL;
 }
 
-// Another thread that runs on the only CPU of the test.
+// Another thread that runs on the same CPU as the test.
 struct Rival {
     cpu_set_t before;
     pthread_t thread;
@@ -102,8 +102,8 @@ static void Rival_stop(struct Rival *rival)
     sched_setaffinity(0, sizeof rival->before, &rival->before);
 }
 
-// Time that was lost before the first check, or while a check ran, is in no
-// measured span.
+// No measured span contains the time that was lost before the first check or
+// during a check.
 TEST(test_beside_another_on_the_same_cpu)
 {
     struct Preemption preemption = {.known = false};
@@ -111,11 +111,11 @@ TEST(test_beside_another_on_the_same_cpu)
     int64_t then = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct Rival rival;
 
-    // Valgrind's threads wait for each other, and the kernel does not know.
+    // Valgrind's threads wait for each other, unknown to the kernel.
     if (UNDER_VALGRIND)
         skip();
     Rival_start(&rival);
-    while (last - begin < 200 * MS || // Checks the span as a hook does.
+    while (last - begin < 200 * MS || // As a hook does.
            (off < 400 * MS && last - begin < LIMIT_NS)) {
         int64_t now = clock_ns(CLOCK_MONOTONIC);
         int64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -130,7 +130,7 @@ TEST(test_beside_another_on_the_same_cpu)
         then = cpu;
     }
     Rival_stop(&rival);
-    // The total is so large that one loss more or less hardly matters.
+    // The total is large, so one lost time slice more or less hardly matters.
     assert_true(off >= 400 * MS);
     assert_between(kept, off * 8 / 10, off + MS);
 }
@@ -146,7 +146,7 @@ TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
     Preemption_init(&preemption);
     assert_int_equal(Preemption_measure(&preemption, night), 0);
     asleep_s += 8 * 3600;
-    // The span is too short for a check.
+    // This span is too short to be checked.
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
     assert_int_equal(Preemption_measure(&preemption, night + 5 * MS), night);
     assert_int_equal(Preemption_measure(&preemption, night),
@@ -172,8 +172,8 @@ TEST(test_who_sleeps_is_not_kept)
     assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
 }
 
-// Returns the number of long spans that are skipped after a span in which the
-// thread has waited.
+// Returns for how many long spans the kernel is not asked, after a span in
+// which the thread has waited.
 static int skipped_after_a_wait(struct Preemption *preemption)
 {
     int count = 0;
@@ -188,8 +188,8 @@ static int skipped_after_a_wait(struct Preemption *preemption)
     return count;
 }
 
-// Code is dark for a second, and in this second the thread has waited for the
-// governor.
+// The thread has waited for the governor while its code had no hooks for a
+// second.
 TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
 {
     struct Preemption preemption = {.known = false};
@@ -197,7 +197,7 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
     preemption.skips = PREEMPTION_SKIPS;
-    // No code was armed since the last span.
+    // No hooks were installed since the last span.
     Preemption_note_armed(&preemption, 0);
     assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
@@ -209,8 +209,8 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
     Preemption_note_armed(&preemption, 1);
     assert_true(preemption.known);
-    // If code is armed in a span, waits in this span do not make later spans be
-    // skipped.
+    // If hooks were installed during a span, the waits in this span do not
+    // cause later spans to be skipped.
     preemption.then.waits--;
     Preemption_note_armed(&preemption, 2);
     Preemption_measure(&preemption, 2 * MS);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/publish. The newest snapshot is replaced while other
-// threads read it (for AddressSanitizer and ThreadSanitizer).
+// Tests tracer/session/publish. A thread replaces the newest snapshot while
+// other threads read it. Sanitizers find errors in this.
 #include "tracer/session/publish.h"
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ static void *read_all(void *context)
 
         if (snapshot) {
             snprintf(text, sizeof text, "%ju", (uintmax_t)snapshot->pid);
-            sched_yield(); // Makes the read section longer.
+            sched_yield(); // Lengthens the section.
             race->wrong += strcmp(text, snapshot->command) != 0;
             race->wrong += snapshot->pid < newest;
             newest = snapshot->pid;
@@ -63,8 +63,7 @@ TEST(test_readers_while_it_changes)
         pthread_create(&threads[i], NULL, read_all, &race);
     while (n < 200 || race.reads < 200)
         Publish_set(&race.publish, number(Publish_blank(&race.publish), ++n));
-    // A reader takes the snapshot. The other readers do not use this snapshot
-    // any more.
+    // Takes the snapshot. No other reader uses it any more.
     last = Publish_take(&race.publish);
     last->pid = 0;
     race.stop = true;

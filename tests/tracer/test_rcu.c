@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/base/rcu. An object that a reader uses is not freed, also across
-// forks.
+// Tests tracer/base/rcu. An object is not freed while a reader uses it, also
+// after a fork.
 #include "tracer/base/rcu.h"
 
 #include <pthread.h>
@@ -12,12 +12,12 @@
 #include "tests/rest.h"
 #include "tests/unit.h"
 
-// liburcu's thread-local variable, which is NULL in a thread that liburcu does
-// not know.
+// A thread-local variable of liburcu. It is NULL in threads that have not
+// registered.
 extern _Thread_local void *urcu_bp_reader;
 
 struct Shared {
-    bool registers; // True if the reader that stays in its section registers.
+    bool registers; // True if the reader registers.
     atomic_bool stop;
     atomic_bool inside;
     atomic_bool leave;
@@ -97,8 +97,8 @@ TEST(test_only_registered_threads_use_liburcu)
     }
 }
 
-// If a reader of the parent was in a section, it does not block the child
-// forever.
+// A reader of the parent that is in a section at the fork must not block the
+// child forever.
 static void check_the_child(bool registers)
 {
     struct Shared shared = {.registers = registers};

@@ -30,7 +30,7 @@ TEST(test_too_many_are_all)
     RearmQueue_init(&rearm);
     for (uint32_t i = 1; i <= REARM_ROOM; i++)
         RearmQueue_push(&rearm, i, false);
-    // As many single requests as the queue has room for.
+    // The queue has room for all of these requests.
     expect(&rearm, REARM_ROOM);
     RearmQueue_push(&rearm, 1000, false);
     RearmQueue_push(&rearm, 1001, false); // One request too many.
@@ -74,8 +74,7 @@ TEST(test_jumps_are_not_forgotten)
     RearmQueue_release(&rearm);
 }
 
-// If a full queue loses a request, a later request for all functions contains
-// the lost request.
+// If the queue is full, a request for all functions replaces the lost request.
 TEST(test_nothing_is_lost_between_threads)
 {
     static bool got[5001];
@@ -90,8 +89,7 @@ TEST(test_nothing_is_lost_between_threads)
         done = race.done;
         while (RearmQueue_pop(&race.rearm, &request)) {
             if (request.id == 0)
-                // A request for all functions contains at least all earlier
-                // ids.
+                // A request for all functions includes all earlier ids.
                 for (uint32_t i = 1; i <= 5000; i++)
                     got[i] = true;
             else

@@ -33,7 +33,7 @@ static void set_up(void)
     sums = (struct RecentMark){0};
 }
 
-// The calls of a whole day do not outweigh the last minute.
+// After a whole day, the mean still follows a change within minutes.
 TEST_WITH(test_a_cost_that_changes, set_up, NULL)
 {
     uint64_t second;
@@ -42,14 +42,14 @@ TEST_WITH(test_a_cost_that_changes, set_up, NULL)
         pass(50, 100, second);
     for (; second < 86400 + 150; second += 10)
         pass(50, 900, second);
-    assert_true(mean() < 900); // a thousand calls take 200 s.
+    assert_true(mean() < 900); // 1000 calls take 200 s.
     for (; second < 86400 + 700; second += 10)
         pass(50, 900, second);
     assert_true(mean() == 900);
 }
 
-// Some functions are called millions of times a second, other functions hardly
-// ever.
+// The mean is computed from recent calls, both for functions that are called
+// millions of times a second and for functions that are hardly ever called.
 TEST_WITH(test_how_far_it_goes_back, set_up, NULL)
 {
     const struct RecentMark *mark;

@@ -11,7 +11,7 @@
 
 static struct Opcodes opcodes;
 static struct Snapshot *snapshot;
-static char *text; // The report that was written last.
+static char *text; // The newest report.
 
 static void set_up(void)
 {
@@ -259,7 +259,7 @@ TEST_WITH(where_no_share_is_known, set_up, tear_down)
         "\n  functions are ordered by the cycles of their timed "
         "calls: calls without hooks are not among them\n");
     assert_null(strstr(text, "% of a core"));
-    snapshot->threshold = 0; // With threshold 0 all code had hooks.
+    snapshot->threshold = 0; // All code had hooks.
     report_of(&function);
     expect("ordered by the cycles of their timed calls\n");
     // The sampler has no sample of the function.
@@ -317,7 +317,7 @@ TEST_WITH(hostile_text_is_harmless, set_up, tear_down)
     report(&part, 1, NULL);
     expect("/theend.py:12\n");
     expect("  ...xxx");
-    // A character of several bytes is not cut in two.
+    // The report does not cut a character of several bytes in two.
     for (i = 0; i < 9990; i += 2)
         memcpy(name + i, "\xc3\xa4", 2);
     report(&part, 1, NULL);

@@ -23,8 +23,8 @@ TEST(a_gap_is_marked_where_it_is)
     assert_int_equal(ring->lost, 5);
     assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
     assert_int_equal(events[RING_EVENTS - 1].what, RING_EVENTS - 1);
-    // The ring has room for the event or for the mark of the gap, but not for
-    // both.
+    // The ring has room for one entry. A new event needs two, because the gap
+    // before it needs a mark.
     Ring_pop(ring, 1);
     Ring_push(ring, 1000000, EVENT_ENTER, 0);
     assert_int_equal(ring->lost, 6);
@@ -69,7 +69,7 @@ TEST(a_full_ring_is_emptied_by_its_producer)
     ring->producer = ring;
     for (i = 0; i < 5 * RING_EVENTS; i++)
         Ring_push(ring, i, EVENT_ENTER, i);
-    // The ring is emptied no sooner than necessary.
+    // The ring is emptied only when it is full.
     assert_int_equal(next, 4 * RING_EVENTS);
     empty(&next, ring);
     assert_int_equal(next, 5 * RING_EVENTS);
@@ -89,7 +89,7 @@ static void *produce(void *context)
 
     for (i = 0; i < PUSHED; i++) {
         Ring_push(race->ring, i, EVENT_ENTER, i);
-        // At first the consumer is as fast as the producer, later it is slower.
+        // In the first half the producer pauses, so the consumer keeps up.
         if (i < PUSHED / 2 && i % 8192 == 0)
             usleep(100);
     }
@@ -97,7 +97,7 @@ static void *produce(void *context)
     return NULL;
 }
 
-// Every number is read in order, or is in a gap of the right size.
+// The consumer reads every number in order, or finds a gap of the right size.
 TEST(nothing_is_lost_uncounted_between_threads)
 {
     struct Race race = {Ring_new(NULL), false};
@@ -112,7 +112,7 @@ TEST(nothing_is_lost_uncounted_between_threads)
 
         done = atomic_load(&race.done);
         if (!done && ++rounds % 64)
-            sched_yield(); // Lets the ring become full from time to time.
+            sched_yield(); // Most turns are late.
         count = Ring_peek(race.ring, &events);
         for (i = 0; i < count; i++) {
             if (Event_kind(&events[i]) == EVENT_LOST) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/roll, row_log, ipc/row_set and changes. In every
-// snapshot each row contains the counters of its function. A viewer that gets
-// changes has the same rows as a viewer that gets whole snapshots.
+// Tests tracer/session/roll, row_log, ipc/row_set and changes. Each row of a
+// snapshot must contain the counters of its function. A viewer that gets only
+// changes must have the same rows as a viewer that gets whole snapshots.
 #include "ipc/base/heap.h"
 #include "ipc/wire.h"
 #include "tests/function_record.h"
@@ -21,7 +21,7 @@
 
 #define FUNCTIONS 300
 #define ROUNDS 400
-#define VIEWERS 3 // The last viewer seldom gets a snapshot.
+#define VIEWERS 3 // The last one seldom gets snapshots.
 
 struct Fixture {
     struct Engine engine;
@@ -109,12 +109,12 @@ static void replace_one(struct Fixture *f)
 
     Engine_retire(&f->engine, *slot);
     *slot = make_code(f);
-    if (below(2)) // Otherwise they are freed later.
+    if (below(2)) // otherwise a later call frees them
         return;
     free_retired(f);
 }
 
-// Re-arms a function as Engine_rearm() does, but by the test's clock.
+// Rearms a function like Engine_rearm(), but by the test's clock.
 static void rearm(struct Fixture *f, struct Code *code)
 {
     Code_end_dark(code, f->at.hz);
@@ -203,8 +203,8 @@ static const struct Function *find(const struct Snapshot *snapshot, uint64_t id)
     return NULL;
 }
 
-// Compares the row of each function with a newly filled row. The state that the
-// builder keeps for the next snapshot does not change.
+// Compares the row of each function with a newly filled row. Filling it must
+// not change the state that the builder keeps for the next snapshot.
 static void check_rows(struct Fixture *f, const struct Snapshot *whole)
 {
     uint64_t events = 0, dark = 0;
@@ -320,7 +320,7 @@ TEST_FIXTURE(test_rows_are_what_counters_say)
         build(f);
         check(f, round);
     }
-    // Many rows were replaced, and the log keeps no outdated rows.
+    // Many rows were replaced, and the log must not keep the old ones.
     assert_true(RowLog_bytes(&f->log) < 1 << 20);
 }
 
@@ -352,7 +352,7 @@ TEST_FIXTURE(test_what_has_not_changed_is_not_filled)
     sent = show(f, 0);
     assert_int_equal(sent, 8);
     assert_int_equal(f->shown[0]->function_count, FUNCTIONS);
-    // The functions are counted once more so that their rates end.
+    // The functions get new rows once more, because their rates end.
     f->at.now += 1;
     build(f);
     assert_int_equal(filled(f), 8);
@@ -364,13 +364,13 @@ TEST_FIXTURE(test_what_has_not_changed_is_not_filled)
     assert_int_equal(filled(f), FUNCTIONS);
     build(f);
     assert_int_equal(filled(f), 0);
-    f->at.waits = true; // A column of each row is known from now on.
+    f->at.waits = true; // Now waits are known.
     build(f);
     assert_int_equal(filled(f), FUNCTIONS);
 }
 
-// A function that was not called for a minute has a rate since the last
-// snapshot.
+// A function is called again after a minute. Its rate is that since the last
+// snapshot, and not that since its row was filled.
 TEST_FIXTURE(test_a_rate_is_not_since_the_row_was_filled)
 {
     struct Code *code = add_code(&f->engine, "f", 0);
@@ -407,8 +407,8 @@ static void end_slice(struct Fixture *f, struct Code *code)
     Code_end_slice(code);
 }
 
-// These functions were dark for ten seconds, and then stay armed without a
-// call. The number of missed calls becomes known with time, and each step
+// These functions had no hooks for ten seconds, and then have hooks but no
+// calls. The estimate of missed calls becomes better with time, and each step
 // changes only some of the rows.
 TEST_FIXTURE(test_an_idle_span_is_looked_at_seldom)
 {
@@ -436,7 +436,7 @@ TEST_FIXTURE(test_an_idle_span_is_looked_at_seldom)
     assert_in_range(rows, FUNCTIONS, 4 * FUNCTIONS);
 }
 
-// A viewer that missed many retirements gets the whole snapshot.
+// If a viewer has missed too many freed functions, it gets the whole snapshot.
 TEST_FIXTURE(test_more_have_gone_than_are_remembered)
 {
     struct Snapshot out = {0};

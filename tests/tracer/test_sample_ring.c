@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sample_ring. Samples come out complete and in order,
-// wherever they lie in the ring, and samples that find no room are counted.
+// Tests tracer/sample/sample_ring. The ring returns samples complete and in
+// order, from any place in it, and counts the samples for which it has no room.
 #include "tracer/sample/sample_ring.h"
 
 #include "tests/sanitizers.h"
@@ -90,7 +90,7 @@ TEST_WITH(test_a_full_one_keeps_what_it_has, set_up, tear_down)
 
     while (push(count))
         words += words_of(count++);
-    // The ring is one word too small for the sample.
+    // The free room is too small for the next sample.
     assert_true(words <= SAMPLE_RING_WORDS);
     assert_true(words + words_of(count) > SAMPLE_RING_WORDS);
     assert_false(push(count));
@@ -112,8 +112,8 @@ TEST_WITH(test_to_the_last_word, set_up, tear_down)
     struct SampleHead head = {.depth = 0};
     size_t left = SAMPLE_RING_WORDS;
 
-    // Pushes samples with an odd number of words, until the sample of some
-    // depth fits exactly into the free room.
+    // Pushes samples until a sample of some depth fits exactly into the free
+    // room.
     while (left > words + 2 * WALK_DEPTH || (left - words) % 2) {
         assert_true(SampleRing_push(ring, &head, frames, natives));
         left -= words;

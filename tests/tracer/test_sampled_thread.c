@@ -26,7 +26,7 @@ static uint64_t read_ns(void *context, clockid_t id)
 
 static const struct SampleClock CLOCK = {.read_ns = read_ns};
 
-// ns for which a first observation stands.
+// ns that count for the first observation of a thread
 #define FIRST_NS (20.0 * MS)
 
 // Observes the thread after `wall` ns, in which the thread has run for `cpu`
@@ -76,8 +76,8 @@ TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
     assert_true(thread.wait_ns == 150.0 * MS);
     assert_true(ShareValue_window(&thread.cpu, &now) == 0.4);
     assert_true(ShareValue_window(&thread.wait, &now) == 0.6);
-    // The two clocks are not read at the same moment, so the computed wait
-    // could be negative.
+    // The two clocks are read one after the other, so the difference could be
+    // negative.
     observe(250 * MS, 251 * MS);
     assert_true(thread.wait_ns == 150.0 * MS);
     assert_int_equal(Counter_get(&thread.cpu.total_ns), 351 * MS);
@@ -85,8 +85,8 @@ TEST_WITH(test_what_it_has_run_and_waited, set_up, NULL)
     assert_int_equal(Counter_get(&thread.samples), 3);
 }
 
-// Each observation found the thread running, so no function got the thread's
-// waits.
+// Each observation finds the thread running, so the thread's waits belong to no
+// function.
 TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
 {
     struct ShareClock clock = {0};
@@ -102,7 +102,7 @@ TEST_WITH(test_waits_that_nobody_gets_fade, set_up, NULL)
     assert_int_equal(Counter_get(&thread.wait.total_ns), 60000ull * MS);
 }
 
-// The timer of a thread that has just begun stands for two others, too.
+// Samples of a new thread also count for two other new threads.
 TEST_WITH(test_a_thread_that_is_not_listed, set_up, NULL)
 {
     struct CpuTimer timer = {.represents = 3};
@@ -118,7 +118,7 @@ TEST_WITH(test_a_thread_that_is_not_listed, set_up, NULL)
     assert_true(thread.wait_ns == 3 * FIRST_NS + 800.0 * MS);
 }
 
-// A new thread with the same number first has the timer of the old thread.
+// A new thread has the id of an ended thread, and at first that thread's timer.
 TEST_WITH(test_another_thread_with_its_number, set_up, NULL)
 {
     static const struct FrameLayout layout = {.thread_chunk = 16};

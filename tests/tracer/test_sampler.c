@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/sampler. In virtual time the sampler only makes
-// observations, and the tests check the credited times.
+// Tests tracer/sample/sampler. In virtual time there are no samples by signals,
+// only observations. The tests check which functions get the time.
 #include "ipc/base/heap.h"
 #include "tracer/sample/sampler.h"
 
@@ -136,7 +136,7 @@ static void run(double seconds)
 
 static void assert_s(double value, double expected)
 {
-    if (!(fabs(value - expected) <= 0.12)) // The time between two observations.
+    if (!(fabs(value - expected) <= 0.12)) // One observation.
         fail_msg("%g s are not %g", value, expected);
 }
 
@@ -151,9 +151,9 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_s(cpu_s(LONG), 20);
     assert_s(under_s(ROOT), 20);
     assert_true(cpu_s(ROOT) == 0 && wait_s(LONG) == 0);
-    world.runs = false; // The thread still waits in the same function.
+    world.runs = false; // The thread now waits in the function.
     run(20);
-    // Waits are seldom observed.
+    // The sampler seldom observes a waiting thread.
     assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1);
     assert_s(cpu_s(LONG), 20);
     assert_int_equal(Sampler_threads(sampler, &shares), 1);
@@ -164,7 +164,7 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     assert_int_equal(functions[0].id, Registry_find(registry, LONG)->hot.id);
     assert_float_equal(functions[0].share, shares[0].cpu_share, 0.01);
     assert_true(shares[0].wait_share > 0.4);
-    // The window was shorter before, while samples came.
+    // The window was shorter while the thread was running.
     assert_float_equal(shares[0].cpu_share + shares[0].wait_share, 1, 0.01);
     assert_true(shares[0].cpu_share > 0.15 && shares[0].cpu_share < 0.3);
     Heap_free(shares);

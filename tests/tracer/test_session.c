@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/session. Viewers get answers through a real connection
-// until the end.
+// Tests tracer/session/session. Viewers on real connections get answers until
+// the end of the trace.
 #define _GNU_SOURCE 1
 #include "formats/conversion.h"
 #include "formats/live_export.h"
@@ -60,9 +60,9 @@ static void start(struct Fixture *f, const struct Config *config)
 {
     char why[256] = "";
 
-    // Thread records are reset before the collector of each session starts, as
-    // in python/. Otherwise the collector's thread would find the tracks of the
-    // session before.
+    // As in python/, the thread records are reset before the collector starts.
+    // Otherwise the collector's thread would find the tracks of the session
+    // before.
     ThreadTraces_reset(&f->engine.traces, config->timeline,
                        Clock_read(&f->engine.clock));
     if (Session_start(&f->session, &f->engine, config, why, sizeof why))
@@ -70,8 +70,8 @@ static void start(struct Fixture *f, const struct Config *config)
     f->engine.session = f->session;
 }
 
-// Makes one call under the counting lock, because the collector's thread reads
-// the calls in flight.
+// Makes one call while holding the counting lock, because the collector's
+// thread reads the calls in flight.
 static void count_call(struct Fixture *f, struct Code *code)
 {
     Counting_begin(&f->engine.counting);
@@ -200,7 +200,7 @@ static void add_dark_ones(struct Fixture *f, int count)
 }
 
 // A recording in memory has too little room for all names, but a viewer gets
-// all of them.
+// all names.
 TEST_FIXTURE(test_a_handout_has_all_names)
 {
     double steady_s;
@@ -302,8 +302,8 @@ TEST_FIXTURE(test_two_viewers_get_one_cut)
     assert_true(steady_s >= 10 && message.value > 3 && message.value < 9);
     assert_non_null(strstr(message.text, " s are missing, because"));
     Message_release(&message);
-    // There is too little time for another viewer, so this viewer waits for a
-    // new cut.
+    // The file will not be held long enough for another viewer, so this viewer
+    // waits for a new cut.
     held = Timeline_hold_for(f->session->timeline, 500000000);
     message = ask_timeline(second);
     assert_true(Now_ns(CLOCK_MONOTONIC) >= held);
@@ -325,8 +325,8 @@ static unsigned waiting(struct Handouts *handouts)
 }
 
 // The collector's thread answers one request in each turn of its loop, so it
-// can be stopped between two requests. After an answer the collector's thread
-// pauses for as long as the costs require.
+// can be stopped between two requests. An expensive answer is followed by a
+// longer pause.
 TEST_FIXTURE(test_handouts_have_a_price)
 {
     struct Handouts *handouts;
@@ -336,7 +336,7 @@ TEST_FIXTURE(test_handouts_have_a_price)
     start_usual(f);
     handouts = &f->session->handouts;
     f->client = join(f);
-    // This thread does the work of the collector's thread.
+    // From here on, this thread does the work of the collector's thread.
     Collector_stop(&f->session->collector);
     for (int i = 0; i < 3; i++)
         ask(f->client, MESSAGE_HANDOUT, HANDOUT_STACKS, NULL);
@@ -407,7 +407,7 @@ static int files_in_memory(void)
     return count;
 }
 
-// A call that a thread did not end is not open for ever.
+// If a thread ends within a call, the call does not stay in flight for ever.
 TEST_FIXTURE(test_the_open_call_of_a_thread_that_ended)
 {
     struct Code *code = add_code(&f->engine, "f", 500);
@@ -422,8 +422,8 @@ TEST_FIXTURE(test_the_open_call_of_a_thread_that_ended)
     assert_int_equal(code->hot.running, 0);
 }
 
-// A child that is forked while a copy is made closes the copy. Otherwise the
-// memory of the copy would be in use as long as the child lives.
+// If the program forks while Ocular makes a copy, the child closes the copy.
+// Otherwise the child would keep the memory of the copy.
 TEST_FIXTURE(test_a_child_keeps_no_copy)
 {
     struct Message message;
@@ -453,7 +453,7 @@ TEST_FIXTURE(test_a_child_keeps_no_copy)
     Rcu_after_fork_parent();
     assert_int_equal(waitpid(child, &status, 0), child);
     held = files_in_memory();
-    stopped = NULL; // The thread that copies goes on, also after a failure.
+    stopped = NULL; // The copying thread goes on.
     assert_int_equal(held, 1);
     assert_int_equal(status, 0);
     assert_false(drains);

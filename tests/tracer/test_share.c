@@ -44,8 +44,8 @@ static void add(struct ShareValue *value, double ns)
     ShareValue_add(value, &now, ns);
 }
 
-// Adds a load that takes the fraction `part` of each period, with `hz` samples
-// a second.
+// Adds `seconds` in which a function takes the fraction `part` of each period,
+// with `hz` samples a second.
 static void load(struct ShareValue *value, double seconds, double hz,
                  double part)
 {
@@ -90,8 +90,8 @@ TEST_WITH(test_the_window_forgets, set_up, NULL)
     assert_true(window(&value) < 1e-6);
 }
 
-// Returns the seconds from a change of the program until the new function's
-// share exceeds the old function's share.
+// The program changes from one function to another. Returns the seconds until
+// the new function's share exceeds the old function's share.
 static double until_it_leads(double hz)
 {
     struct ShareValue before = {0}, after = {0};
@@ -114,7 +114,7 @@ TEST_WITH(test_a_new_leader, set_up, NULL)
     assert_true(until_it_leads(1) > 15);
 }
 
-// The clock stood still for an hour. A minute later, the window has forgotten
+// The clock has jumped by an hour. A minute later, the window has forgotten
 // this hour.
 TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
 {
@@ -139,7 +139,7 @@ TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
     assert_near(ShareClock_window_s(&watch), 5, 0.01);
 }
 
-// The time of a reader can be older than the newest credit.
+// A reader's time can be before the newest added time.
 TEST_WITH(test_a_reader_may_be_late, set_up, NULL)
 {
     struct ShareValue value = {0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/slices in virtual time. The cost of slices determines
-// their length and their rate.
+// Tests tracer/budget/slices in virtual time. The costs of a slice determine
+// how long slices are and how often they come.
 #include "tracer/budget/slices.h"
 
 #include <math.h>
@@ -9,15 +9,15 @@
 
 #define TICK 0.05
 
-// A simulated program whose hooks take `cores` cores while all functions are
-// armed.
+// A simulated program. While all functions have hooks, the hooks take `cores`
+// cores.
 struct World {
     struct Slices slices;
     struct SlicesReading now;
     double cores;     // Cores that hooks take in a slice.
     double arming;    // Seconds that arming all functions takes.
-    double own;       // Cores that hooks take in a slice of own functions.
-    double own_due_s; // Time of the next full hold of the GIL.
+    double own;       // The same in a slice of own functions.
+    double own_due_s; // Time of the governor's next full work.
     unsigned count;
     unsigned own_count;
     double own_s;     // Length of the newest slice of own functions.
@@ -105,7 +105,7 @@ TEST(test_cheap)
     assert_float_equal(w.open_s, 1, 1.1 * TICK);
 }
 
-// Slices take half of the hooks' allowance, whatever one slice costs.
+// Slices take half of the time that hooks may take, whatever a slice costs.
 TEST(test_the_part_is_kept)
 {
     static const double cores[] = {0.002, 0.01, 0.03, 0.1};
@@ -123,8 +123,8 @@ TEST(test_the_part_is_kept)
     }
 }
 
-// If the hooks of a program cost far too much, slices are short and come once a
-// minute.
+// If the hooks of a program are far too expensive, slices are short and come
+// once a minute.
 TEST(test_too_dear)
 {
     struct World w = world(0.001, 1, 0.002);
@@ -134,8 +134,8 @@ TEST(test_too_dear)
     assert_true(w.open_s < 0.2);
 }
 
-// While the token bucket is in debt, the next slice waits, but not for longer
-// than another interval.
+// After hooks have exceeded the budget, the next slice comes later, but at most
+// by another interval.
 TEST(test_in_debt)
 {
     struct World rich = world(0.002, 0.01, 0.001), poor = rich;
@@ -163,8 +163,8 @@ TEST(test_the_phase_is_random)
         assert_true(fifths[i] > 15);
 }
 
-// Slices of all functions cost so much that they come once a minute. The
-// program's own functions, which cost little, are counted every few seconds.
+// Slices of all functions cost so much that they come once a minute. Slices of
+// only the program's own functions cost little, and come every few seconds.
 TEST(test_own_functions_are_counted_more_often)
 {
     struct World w = world(0.001, 1, 0.002);
@@ -193,8 +193,8 @@ TEST(test_own_functions_that_cost_much)
     assert_true(w.own_count - count > 8);
 }
 
-// If slices of all functions come every two seconds, they count the own
-// functions, too.
+// If slices of all functions come every two seconds, separate slices of own
+// functions are not needed.
 TEST(test_cheap_slices_need_no_others)
 {
     struct World w = world(0.005, 0.0001, 0.0001);
@@ -205,7 +205,7 @@ TEST(test_cheap_slices_need_no_others)
 }
 
 // While modules are imported, no slice begins. The first slice after the
-// imports begins at once, even if the imports have left a debt.
+// imports begins at once, even if the budget is exceeded.
 TEST(test_imports_get_no_slice)
 {
     struct World w = world(0.001, 0.1, 0.001);

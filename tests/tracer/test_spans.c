@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/spans. The tests check the rates and numbers of calls that
-// follow from counts over a known time, and their stated errors.
+// Tests tracer/code/spans. A span is a time in which a function has hooks. It
+// gives a rate and a number of calls, with their errors.
 #include "tracer/code/spans.h"
 
 #include "tests/random.h"
@@ -36,22 +36,22 @@ TEST_WITH(test_one_span, set_up, tear_down)
     Spans_open(code, 5 * SECOND);
     count(12);
     assert_float_equal(Spans_rate(code, 6 * SECOND, HZ), 12, 1e-9);
-    Spans_open(code, 6 * SECOND); // The span is open already.
+    Spans_open(code, 6 * SECOND); // Already open, so no effect.
     count(8);
     Spans_close(code, 7 * SECOND, HZ);
     code->hot.dark = true;
     assert_float_equal(Spans_rate(code, 9 * SECOND, HZ), 10, 1e-9);
     assert_true(Spans_missed(code, 7 * SECOND, HZ) == 0);
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 80, 1e-9);
-    count(1); // A hook that was not removed yet counts these calls.
+    count(1); // From a late hook.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
-    Spans_close(code, 16 * SECOND, HZ); // The span is closed already.
+    Spans_close(code, 16 * SECOND, HZ); // Already closed, so no effect.
     assert_float_equal(Spans_missed(code, 15 * SECOND, HZ), 79, 1e-9);
 }
 
-// A function that only ran at the start of the program keeps the hooks of its
-// last slice, so none of its later calls is missed. Its calls are missed from
-// its next call on, because this call removes the hooks.
+// A function that was only called at the start of the program keeps the hooks
+// of its last slice. Its next call is counted and removes the hooks. Later
+// calls are missed.
 TEST_WITH(test_nothing_is_missed_before_the_hooks_are_removed, set_up,
           tear_down)
 {
@@ -71,9 +71,9 @@ TEST_WITH(test_nothing_is_missed_before_the_hooks_are_removed, set_up,
                        10 * Spans_rate(code, 410 * SECOND, HZ), 1e-9);
 }
 
-// A function can miss calls while it is dark, before it is armed forever. When
-// a function has been armed for four times as long as it was dark, the number
-// of missed calls is final.
+// Calls are missed before a function gets hooks that stay forever. When it has
+// had them for four times as long as it had no hooks, the number of missed
+// calls is final.
 TEST_WITH(test_what_was_missed_is_settled, set_up, tear_down)
 {
     Spans_begin_dark(code, SECOND);
@@ -107,7 +107,7 @@ TEST_WITH(test_a_load_that_changes, set_up, tear_down)
 }
 
 // A service has no requests in the slice with which tracing begins. This slice
-// is longer than the next slice, and hardly lowers the rate.
+// is longer than the next one, but hardly lowers the rate.
 TEST_WITH(test_a_first_span_without_calls, set_up, tear_down)
 {
     Spans_open(code, SECOND);
@@ -119,7 +119,7 @@ TEST_WITH(test_a_first_span_without_calls, set_up, tear_down)
     assert_true(Spans_rate(code, 61 * SECOND, HZ) > 80);
 }
 
-// A number of calls ended this span, so the span gives no call rate.
+// This span ended after a fixed number of calls, so it gives no call rate.
 TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
 {
     Spans_open(code, 0);
@@ -133,13 +133,13 @@ TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
-    // The number of missed calls does not grow with the dark time, because
-    // samples give more information about the dark time.
+    // The number of missed calls does not grow with the time without hooks,
+    // because samples say more about this time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
 }
 
-// A coroutine that awaits three times is called once.
+// Three awaits of a coroutine do not count as calls.
 TEST_WITH(test_resumptions_are_no_calls, set_up, tear_down)
 {
     Spans_open(code, 0);
@@ -166,7 +166,7 @@ TEST(test_the_error_is_honest)
 
             for (uint64_t slice = 0; slice < 6; slice++) {
                 Spans_open(code, slice * 20 * SECOND);
-                for (int i = 0; i < 100; i++) // A slice has 20 groups of calls.
+                for (int i = 0; i < 100; i++) // About 20 groups of calls.
                     if (random_u64() % 5 == 0)
                         count(clumps[c]);
                 Spans_close(code, (slice * 20 + 1) * SECOND, HZ);
@@ -179,13 +179,13 @@ TEST(test_the_error_is_honest)
         }
         assert_true(within > rounds * 0.55);
         assert_true(within_two > rounds * 0.88);
-        // Some rates must be outside of their error.
+        // If no rate were outside of its error, the errors would be too large.
         assert_true(within < rounds);
     }
 }
 
 // The load of a service changes between two slices. After one or two spans with
-// many calls, the rate still does not look certain.
+// many calls, the error of the rate must still be large.
 TEST(test_few_spans_with_many_calls_are_uncertain)
 {
     unsigned within_two = 0, rounds = 400;

@@ -48,7 +48,7 @@ static void put(struct Fixture *f, unsigned offset, int opcode, int counter)
 
 static void scan_now(struct Fixture *f)
 {
-    // The next scan comes one second later.
+    // Scans come once a second.
     f->now += (uint64_t)Clock_hz(&f->clock);
     Transitions_lock(&f->log);
     assert_int_equal(
@@ -71,8 +71,8 @@ static const struct Snapshot *read_log(struct Fixture *f)
     return f->snapshot;
 }
 
-// Compares the log, oldest change first, with the text "offset:from>to", with a
-// "!" for a storm.
+// Compares the log with a text like "offset:from>to", the oldest change first.
+// A "!" marks a storm.
 static void expect(struct Fixture *f, const char *expected)
 {
     const struct Snapshot *s = read_log(f);
@@ -99,8 +99,8 @@ TEST_FIXTURE(test_caches_are_no_opcodes)
     assert_int_equal(f->code->poll.specialized, 0);
 }
 
-// CPython throws compiled code away whenever anything is armed. The absence of
-// compiled code therefore shows nothing and is no change.
+// CPython removes compiled code (executors) whenever a tool installs a hook. So
+// the end of compiled code does not count as a change.
 TEST_FIXTURE(test_executors)
 {
     scan_now(f);
@@ -110,7 +110,7 @@ TEST_FIXTURE(test_executors)
     scan_with(f, AT_JUMP, ENTER_EXECUTOR, 0);
     expect(f, "14:JUMP_BACKWARD>(executor)");
     assert_int_equal(f->code->poll.specialized, 0);
-    // An executor replaces an instruction that is specialised for types.
+    // This executor takes the place of a specialised instruction.
     scan_with(f, AT_FIRST, BINARY_OP_ADD_INT, COOLDOWN);
     scan_with(f, AT_FIRST, ENTER_EXECUTOR, 0);
     scan_with(f, AT_FIRST, BINARY_OP_ADD_FLOAT, COOLDOWN);
@@ -152,7 +152,7 @@ static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
     return Code_new(7, &source, &f->opcodes, 500, false);
 }
 
-// Returns the change with the number `order`.
+// Returns the change in the log with the number `order`.
 static const struct Change *change_at(const struct Transitions *log,
                                       uint64_t order)
 {

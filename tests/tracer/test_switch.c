@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/switch with simulated greenlets on simulated stacks,
-// which run at random. A model knows every frame and every tick.
+// Tests tracer/hook/switch with simulated greenlets, which make random calls on
+// simulated stacks. A model of the program knows every frame and every tick.
 #include "tracer/hook/switch.h"
 
 #include "tracer/hook/thread_trace_block.h"
@@ -16,8 +16,8 @@
 
 static const int64_t NOTHING[HOOK_KINDS];
 
-// The part of the interpreter's stack that belongs to a greenlet, from depth
-// `base` + 1 on.
+// A greenlet, and its part of the interpreter's stack, which begins at depth
+// `base` + 1.
 struct Greenlet {
     struct RealStack real;
     uint32_t base;
@@ -100,9 +100,9 @@ static bool is_open(const struct Greenlet *greenlet, const struct Code *code)
 }
 
 // Eight greenlets come and go. The thread switches between greenlets at any two
-// events. Frames end without an event, greenlets end without an event, and
-// other greenlets use the same roots again. The model credits each tick as
-// switch.h says, and knows the cost of every call.
+// events. Frames and greenlets end without an event, and new greenlets use the
+// same root frames. The model divides the ticks as switch.h says, and knows the
+// time of every call.
 TEST_FIXTURE(test_random_greenlets)
 {
     enum { COUNT = 8, CODES = 5, STEPS = 40000 };
@@ -128,8 +128,8 @@ TEST_FIXTURE(test_random_greenlets)
         g = &greenlets[now];
         ticks += 1 + (what >> 5) % 50;
         if (now && (what >> 12) % 64 == 0) {
-            // The greenlet ends. After the main greenlet has run, a new
-            // greenlet has the same root at another depth.
+            // The greenlet ends. Then the main greenlet runs, and a new
+            // greenlet uses the same root frame at another depth.
             jump(f, &greenlets[0], ticks);
             start(g, g->real.root, (what >> 18) % 9);
             continue;
@@ -143,7 +143,7 @@ TEST_FIXTURE(test_random_greenlets)
         for (which = 0; codes[which] != g->frames[g->depth]; which++)
             ;
         if ((what >> 21) % 16 == 0 && g->depth - g->base > 2) {
-            g->depth--; // An exception, which only the next event shows.
+            g->depth--; // An exception, without an event.
             continue;
         }
         leave(f, g, ticks);

@@ -13,7 +13,7 @@ static const struct TaskLine WORKER = {"worker", "/a.py", 3, 7, false};
 
 static struct TaskGroups groups;
 static struct TaskBoard board;
-static struct TaskTable *table;   // The table that was made last.
+static struct TaskTable *table;   // The newest table.
 static struct Snapshot *snapshot; // A snapshot with the groups.
 
 static void set_up(void)
@@ -38,7 +38,7 @@ static void look(double at_s)
     table = TaskGroups_table(&groups, true, at_s);
 }
 
-// Makes a whole walk that finds `count` tasks of WORKER, and its table.
+// Makes a walk that finds `count` tasks of WORKER, and its table.
 static void walk(unsigned count, double at_s)
 {
     struct CountedTasks *group;
@@ -70,7 +70,7 @@ TEST_WITH(a_leak_grows_and_a_pool_does_not, set_up, tear_down)
     // The size of a pool of tasks goes up and down.
     for (int s = 182; s <= 300; s++) {
         walk(370 + (unsigned)(s % 20), 1000 + s);
-        // The group has shrunk at 200 s.
+        // From 200 s on, the pool shrinks every 20 s.
         assert_false(s > 200 && table->groups[0].growing_s >= 20);
     }
     assert_true(fabs(table->groups[0].growth_per_min) <= 20);
@@ -79,9 +79,9 @@ TEST_WITH(a_leak_grows_and_a_pool_does_not, set_up, tear_down)
 TEST_WITH(a_group_that_grows_now_and_then_is_no_leak, set_up, tear_down)
 {
     for (int s = 0; s <= 900; s++) {
-        // The group gets one task more after ten minutes, and another one.
-        // After a pause without a walk, it gets many more, and then three in a
-        // second.
+        // After ten minutes the group gets two more tasks, one after the other.
+        // After a pause without walks, it has 50 more, and then gets three
+        // more.
         unsigned count = 10 + (s >= 600) + (s >= 610) + 50 * (s >= 700) +
                          (s >= 705) + (s >= 706) + (s >= 707);
 
@@ -108,7 +108,7 @@ TEST_WITH(a_group_that_begins_later_has_grown_from_nothing, set_up, tear_down)
     assert_int_equal(table->total, 0);
     walk(50, 130);
     assert_float_equal(table->groups[0].growth_per_min, 100, 1e-6);
-    // The group ends, and its entry in the table becomes free.
+    // The group has no tasks any more, and its entry becomes free.
     for (int s = 0; s <= 130; s++)
         walk(0, 131 + s);
     assert_null(groups.all[0].coroutine.name);
@@ -119,7 +119,7 @@ TEST_WITH(the_number_of_a_task_shows_its_least_age, set_up, tear_down)
     struct CountedTasks *group;
 
     assert_true(TaskGroups_begin(&groups, 100));
-    // The table forgets the births of many tasks.
+    // There are too many births of tasks, so the oldest ones are forgotten.
     for (unsigned i = 0; i <= 1000; i++)
         TaskGroups_note_birth(&groups, 10 + i, 100 + i);
     group = TaskGroups_find(&groups, &WORKER);
@@ -140,8 +140,8 @@ TEST_WITH(the_number_of_a_task_shows_its_least_age, set_up, tear_down)
     assert_float_equal(table->groups[0].oldest_s, 1000, 1e-6);
 }
 
-// Makes a whole walk that finds tasks of WORKER with the numbers from `lowest`
-// to `highest`, and returns the first row.
+// Walks over all tasks once, and finds the tasks of WORKER with the numbers
+// from `lowest` to `highest`. Returns the first row.
 static struct TaskGroup ages(uint64_t lowest, uint64_t highest, double at_s)
 {
     struct TaskGroup row;
@@ -192,7 +192,7 @@ TEST_WITH(an_age_is_right_after_a_day, set_up, tear_down)
     }
 }
 
-// Adds a task with this number to the group, with a chain of these lines.
+// Adds a task with this number and these lines of its stack to the group.
 static void list(struct CountedTasks *group, uint64_t number,
                  const struct TaskLine *const lines[])
 {
@@ -207,7 +207,7 @@ static void list(struct CountedTasks *group, uint64_t number,
         ListedTask_add_line(task, TaskLines_add(&groups.lines, *lines));
 }
 
-// Makes a snapshot with the groups.
+// Makes a snapshot that contains the groups.
 static void show(double now_s)
 {
     snapshot = Snapshot_new();
@@ -228,7 +228,7 @@ TEST_WITH(a_long_chain_keeps_its_innermost_line, set_up, tear_down)
     for (unsigned i = 0; i < TASK_CHAIN + 2; i++)
         lines[i] = &OUTER;
     lines[TASK_CHAIN + 2] = &INNER;
-    // Each walk reads the tasks again.
+    // A second walk reads the tasks again.
     for (unsigned i = 0; i < 2; i++) {
         assert_true(TaskGroups_begin(&groups, 100));
         list(TaskGroups_find(&groups, &WORKER), 9, lines);
@@ -262,14 +262,14 @@ TEST_WITH(single_tasks_of_a_few_groups_are_shown, set_up, tear_down)
         const struct TaskGroup *row = &snapshot->tasks_groups[i];
 
         listed += row->task_count == 1;
-        // The oldest request is forgotten.
+        // The oldest request, for f0, is forgotten.
         assert_true(!row->task_count == !strcmp(row->coroutine, "f0"));
     }
     assert_int_equal(listed, TASK_REQUESTS);
 }
 
-// If a snapshot cannot hold all tasks, it has those of the group that was asked
-// for by its key.
+// If a snapshot has no room for all tasks, it contains those of the group that
+// a viewer asked for.
 TEST_WITH(a_group_that_was_asked_for_comes_first, set_up, tear_down)
 {
     const struct TaskLine *const lines[] = {&INNER, NULL};

@@ -23,7 +23,7 @@ TEST(text_is_cleaned_and_cut)
         {"a\tb\n\033[2J", false, 64, "a\tb\n\033[2J"},
         {"a\xff.", false, 64, "a" BAD "."},
         {"\033[31mred\r\n", true, 64, BAD "[31mred" BAD BAD},
-        {"\x7f\xc2\x9b", true, 64, BAD BAD},  // DEL, and CSI as one character.
+        {"\x7f\xc2\x9b", true, 64, BAD BAD},  // DEL and CSI.
         {"a\xe2\x80\xae", true, 64, "a" BAD}, // right-to-left override.
         {"\xe2\x81\xa6x", true, 64, BAD "x"}, // isolate
         {"\xef\xbb\xbf", true, 64, BAD},      // Byte order mark.

@@ -25,7 +25,7 @@ struct Fixture {
     struct ThreadTrace *trace;
 };
 
-// Starts again with hooks that cost nothing.
+// Starts a new trace in which hooks cost nothing.
 static void reset(struct Fixture *f, uint64_t ticks)
 {
     f->trace->cost = NOTHING;
@@ -78,8 +78,8 @@ static void expect_empty(struct Fixture *f)
         assert_int_equal(f->trace->active[i], 0);
 }
 
-// The time between two events can be shorter than the cost of the first event's
-// hook. If the net time goes back, no negative time is counted.
+// The time between two events can be shorter than the measured cost of a hook.
+// Then the time without hooks would be negative, and counts as 0.
 TEST_FIXTURE(test_hooks_that_cost_less_than_thought)
 {
     struct Code *code = add(f, 0);
@@ -97,8 +97,8 @@ TEST_FIXTURE(test_hooks_that_cost_less_than_thought)
         (int64_t)Counter_get(&code->layout.sites[RETURN_SITE].cycles), 44);
 }
 
-// If the program has other threads, an interval that is longer than the switch
-// interval of the GIL does not belong to one thread.
+// If the program has several threads, an interval longer than the switch
+// interval of the GIL counts as waiting, because another thread can have run.
 TEST_FIXTURE(test_long_spans)
 {
     struct Code *code = add(f, 0);
@@ -106,14 +106,13 @@ TEST_FIXTURE(test_long_spans)
     reset(f, 0);
     Contention_share(&f->contention, 100 / 1e15);
     enter(f, code, 1, 1000);
-    // The interval is as long as the switch interval of the GIL, and not
-    // longer.
+    // This interval is just as long as the switch interval.
     jump(f, code, 1, 1100);
     jump(f, code, 1, 1201);
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
-    // If the program has only one thread, intervals can be long.
+    // With a single thread, a long interval is not a wait.
     Contention_share(&f->contention, 0);
     enter(f, code, 1, 2000);
     leave(f, code, 1, 9000);
@@ -121,8 +120,8 @@ TEST_FIXTURE(test_long_spans)
     assert_int_equal(Counter_get(&code->hot.min_cycles), 7000);
 }
 
-// A slice ends for the starts of calls. The ends of calls that began in the
-// slice are still seen.
+// When a slice ends, the hooks at the starts of calls are removed. Ocular still
+// sees the ends of calls that began in the slice.
 TEST_FIXTURE(test_the_end_of_a_slice)
 {
     struct Code *code = add(f, 100);
@@ -140,7 +139,7 @@ TEST_FIXTURE(test_the_end_of_a_slice)
     Code_end_slice(code);
     assert_true(enter(f, code, 3, 1200)); // The hook returns DISABLE.
     assert_true(code->hot.dark && code->hot.watched);
-    assert_true(enter(f, code, 4, 1300)); // No hook at another start.
+    assert_true(enter(f, code, 4, 1300)); // Also removed.
     assert_false(leave(f, code, 4, 1400));
     assert_false(leave(f, code, 3, 1500));
     assert_false(raise_from(f, code, 2, 1600));
@@ -168,7 +167,7 @@ enum { FUNCTIONS = 6, MODEL_DEPTH = 400 };
 struct Model {
     struct ModelFrame frames[MODEL_DEPTH + 1];
     unsigned depth;
-    int64_t net; // Net time of the program, without hooks.
+    int64_t net; // Time of the program without the time of hooks.
     uint64_t overhead;
     struct {
         uint64_t calls, self, total, min, jumps, ends;
@@ -241,8 +240,8 @@ static void run_c(struct Fixture *f, struct Code *caller,
     ThreadTrace_run_c(f->trace, caller, &hit, 1);
 }
 
-// A window ends during a call of a C function, so the end of the call is not
-// reported.
+// If a window of counting C calls ends during a call of a C function, the end
+// of this call is not reported.
 TEST_FIXTURE(test_a_c_function_whose_end_is_lost)
 {
     struct Code *callee = add(f, 500), *sleep = add(f, 500);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/thread_traces. Records come with their threads, and the
-// sums of ended threads stay.
+// Tests tracer/hook/thread_traces. Each thread has a record, and the sums of
+// ended threads are kept.
 #include "tracer/hook/thread_traces.h"
 
 #include "tracer/code/registry.h"
@@ -54,7 +54,7 @@ TEST_FIXTURE(test_an_ended_record_is_used_again)
     assert_int_equal(sum.overhead, 30);
     end(stays);
     f->contention.last_trace = second;
-    // The visitor takes this record from the end of the list.
+    // The new thread gets the record at the end of the list.
     assert_ptr_equal(add(f, true), stays);
     assert_ptr_equal(f->contention.last_trace, second);
 }
