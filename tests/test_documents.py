@@ -7,11 +7,11 @@ import inspect
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import ocular
 import pytest
+from e2e.program import run
 from ocular import __main__ as command
 from ocular import _convert
 
@@ -145,28 +145,20 @@ def test_columns_by_name():
 @pytest.mark.skipif(not shutil.which("man"), reason="no man")
 @both
 def test_manuals_are_well_formed(program):
-    done = subprocess.run(
-        ["man", "--warnings", "-E", "UTF-8", "-l", DOCS / "man" / f"{program}.1"],
-        env={**os.environ, "MANWIDTH": "80", "MANPAGER": "cat"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout.startswith(f"{program.upper()}(1)")
+    path = DOCS / "man" / f"{program}.1"
+    command = ["man", "--warnings", "-E", "UTF-8", "-l", path]
+    done = run(command, env={"MANWIDTH": "80", "MANPAGER": "cat"})
+    assert done.status == 0 and done.err == ""
+    assert done.out.startswith(f"{program.upper()}(1)")
 
 
 # --- The help -----------------------------------------------------------------
 
 
 def help_of(*command):
-    done = subprocess.run(
-        [*command, "--help"],
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0
-    return done.stdout.splitlines()
+    done = run([*command, "--help"], env={"COLUMNS": "80", "NO_COLOR": "1"})
+    assert done.status == 0
+    return done.out.splitlines()
 
 
 @both

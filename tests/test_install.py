@@ -169,16 +169,11 @@ def test_the_metadata(user):
     assert names > {"__init__.py", "__init__.pyi", "py.typed", "demo"}
 
 
-SHARED = (
-    "man/man1/ocular.1",
-    "man/man1/ocular-top.1",
-    "bash-completion/completions/ocular",
-    "bash-completion/completions/ocular-top",
-    "zsh/site-functions/_ocular",
-    "zsh/site-functions/_ocular-top",
-    "fish/vendor_completions.d/ocular.fish",
-    "fish/vendor_completions.d/ocular-top.fish",
-)
+PLACES = """man/man1/NAME.1 bash-completion/completions/NAME zsh/site-functions/_NAME
+    fish/vendor_completions.d/NAME.fish""".split()
+SHARED = [
+    place.replace("NAME", name) for place in PLACES for name in ("ocular", "ocular-top")
+]
 
 
 def shared(root):

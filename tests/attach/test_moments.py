@@ -62,19 +62,16 @@ KINDS["children"] = KINDS["fork"]
 
 # If a program begins or ends, ocular-top gives one of these reasons.
 SAID = (
-    "has ended",
-    "there is no process",
-    "is about to end",
-    "has not initialised",
-    "has just begun",
-    "is about to begin or to end",
-    "does not stop for a moment",  # this reason is possible on a busy machine
-    "has begun another program",
-    "still has the memory of its parent",
-    "runs no CPython",  # this reason is possible for a child that runs /bin/true
-    "serves already",
-    "has run no Python code",
+    """
+has ended|there is no process|is about to end|has not initialised|has just begun
+is about to begin or to end|has begun another program|still has the memory of its parent
+serves already|has run no Python code
+""".strip()
+    .replace("\n", "|")
+    .split("|")
 )
+# The first is possible on a busy machine, the second for a child that runs /bin/true.
+SAID += ["does not stop for a moment", "runs no CPython"]
 
 
 def children(pid):

@@ -14,9 +14,9 @@ from e2e.program import SLOW
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 VERSION = 1
 MAGIC = b"Oc"
-HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS, CHANGES, RECORDING = range(
-    1, 11
-)
+HELLO, SNAPSHOT, REPLY, ERROR, END, NOTICE, LISTING, STACKS = range(1, 9)
+CHANGES, RECORDING = 9, 10
+ANSWERS = REPLY, LISTING, STACKS, RECORDING
 RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT = range(16, 24)
 NOW, FOLLOW, HANDOUT = range(24, 27)
 TIMELINE, SAMPLED = range(2)  # a HANDOUT message contains one of these numbers
@@ -230,12 +230,7 @@ class Client:
                 self.snapshots.append(value)
             elif request == self.last_request and answer == ERROR:
                 raise Refused(*value)
-            elif request == self.last_request and answer in (
-                REPLY,
-                LISTING,
-                STACKS,
-                RECORDING,
-            ):
+            elif request == self.last_request and answer in ANSWERS:
                 return value
 
     def rate(self, seconds):

@@ -110,6 +110,11 @@ def script(directory, source, *arguments, **more):
     return run([PYTHON, path, *arguments], cwd=directory, **more)
 
 
+def ocular(directory, *arguments, **more):
+    """Runs the command `ocular` in `directory` with the tested interpreter."""
+    return run([PYTHON, "-m", "ocular", *arguments], cwd=directory, **more)
+
+
 def top(*arguments, **more):
     return run([TOP, *arguments], **more)
 

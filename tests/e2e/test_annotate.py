@@ -78,18 +78,8 @@ def annotate(place, function, size="150x40", until=("RESUME",)):
     pid, environment = place
 
     def look():
-        done = top(
-            "--pid",
-            pid,
-            "--once",
-            "-F",
-            function,
-            "--keys",
-            "<Enter>",
-            "--size",
-            size,
-            env={**environment, "LC_ALL": "C.UTF-8"},
-        )
+        options = f"--once -F {function} --keys <Enter> --size {size}".split()
+        done = top("--pid", pid, *options, env={**environment, "LC_ALL": "C.UTF-8"})
         assert done.status == 0, done.err
         return all(word in done.out for word in until) and done.out
 

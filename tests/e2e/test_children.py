@@ -3,10 +3,9 @@
 are not traced."""
 
 import re
-import subprocess
 import time
 
-from e2e.program import TOP, Running
+from e2e.program import Running, top
 
 # seconds; the viewer ignores children that are younger than this (tui/model/children.c)
 YOUNG_S = 3
@@ -39,12 +38,7 @@ print("{}")
 
 def hint(pid):
     """Returns the viewer's hint about the children, or None."""
-    screen = subprocess.run(
-        [TOP, "-p", str(pid), "--once", "--size", "180x20"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
+    screen = top("-p", pid, "--once", "--size", "180x20").out
     found = re.search(r"\d+ Python \w+ \w+ not traced", screen)
     return found and found[0]
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 from e2e import trace
 from e2e.counting import COLLECTOR
-from e2e.program import PYTHON, SLOW, run, start, top, wait_until, write
+from e2e.program import PYTHON, SLOW, ocular, run, start, top, wait_until, write
 
 PROGRAM = """
 import sys
@@ -21,10 +21,6 @@ print(sys.stdin.read().upper(), end="")
 print("to stderr", file=sys.stderr)
 sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 """
-
-
-def ocular(directory, *arguments, **more):
-    return run([PYTHON, "-m", "ocular", *arguments], cwd=directory, **more)
 
 
 def test_arguments_status_and_streams(tmp_path):

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 from attach.listed import choose, find
-from e2e.program import SLOW, TOP, Running
+from e2e.program import SLOW, TOP, Running, top
 from e2e.test_questions import keys_of
 from tui.emulated import Top
 
@@ -204,12 +204,7 @@ def test_a_worker_that_is_not_traced_is_named(tmp_path, sockets):
         traced, plain = service.add("fork", 10), service.add("plain", 20)
         with watched(service.pid) as snapshots:
             snapshot = until(snapshots, lambda it: len(merged(it)) == 2)
-        screen = subprocess.run(
-            [TOP, "-p", str(service.pid), "--once", "--size", "120x20"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        screen = top("-p", service.pid, "--once", "--size", "120x20").out
     assert row_of(snapshot, plain)["why"] == "is not traced"
     assert not row_of(snapshot, plain)["merged"] and traced in merged(snapshot)
     assert calls(snapshot) == 15
@@ -245,12 +240,7 @@ def test_which_worker_is_slow(tmp_path, sockets):
         screen = ""
         while time.monotonic() < end and not re.search(rf"\b{slow}!.* drag\b", screen):
             keys = ["--size", "120x20", "--keys", keys_of("Which worker is slow?")]
-            screen = subprocess.run(
-                [TOP, "-p", str(service.pid), "--once", *keys],
-                capture_output=True,
-                text=True,
-                check=True,
-            ).stdout
+            screen = top("-p", service.pid, "--once", *keys).out
     assert re.search(rf"\b{slow}!.* drag\b", screen), screen
 
 

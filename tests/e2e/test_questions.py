@@ -4,12 +4,11 @@ that the document gives."""
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from e2e.program import PYTHON, TOP, Running, wait_until
+from e2e.program import PYTHON, TOP, Running, top, wait_until
 
 pytestmark = [
     pytest.mark.once,
@@ -24,15 +23,10 @@ def keys_of(question):
 
 
 def screen(pid, keys, *options):
-    done = subprocess.run(
-        [TOP, "-p", str(pid), "--once", "--size", "150x40", "--keys", keys, *options],
-        env={**os.environ, "LC_ALL": "C.UTF-8"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    where = "-p", pid, "--once", "--size", "150x40", "--keys", keys
+    done = top(*where, *options, env={"LC_ALL": "C.UTF-8"}, timeout=120)
+    assert done.status == 0, done.err
+    return done.out
 
 
 SERVICE = """

@@ -37,18 +37,10 @@ while True:
 PLACES = ("OCULAR_DIR", "XDG_RUNTIME_DIR")
 IS_ROOT = os.geteuid() == 0
 # To make these namespaces, a user other than root must be root of a user namespace.
-NAMESPACES = [
-    "unshare",
-    "--mount",
-    "--pid",
-    "--fork",
-    "--kill-child",
-    "--mount-proc",
-    "--net",
-    "--ipc",
-    "--uts",
-    *([] if IS_ROOT else ["--map-root-user"]),
-]
+NAMESPACES = (
+    "unshare --mount --pid --fork --kill-child --mount-proc --net --ipc --uts".split()
+)
+NAMESPACES += [] if IS_ROOT else ["--map-root-user"]
 
 
 @pytest.fixture
@@ -245,17 +237,9 @@ def test_a_container_from_inside():
     with serving(
         in_a_container(CONTAINER, *NAMESPACES), env={"XDG_RUNTIME_DIR": "/run/user/0"}
     ) as served:
-        inside = [
-            "nsenter",
-            "--target",
-            served.pid,
-            "--mount",
-            "--pid",
-            "--net",
-            "--ipc",
-            "--uts",
-            *([] if IS_ROOT else ["--user", "--preserve-credentials"]),
-        ]
+        more = "" if IS_ROOT else "--user --preserve-credentials"
+        inside = ["nsenter", "--target", served.pid]
+        inside += f"--mount --pid --net --ipc --uts {more}".split()
         done = run([*inside, TOP, "--pid", served.inner_pid, "--once", "--json"])
         assert done.status == 0, done.err
         assert json.loads(done.out)["pid"] == served.inner_pid

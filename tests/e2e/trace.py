@@ -166,13 +166,9 @@ def check(document):
             of = {"python": trace.calls, "instruction": trace.steps, "task": trace.tasks}
             of[begin["cat"]][key].append(
                 Call(
-                    begin["name"],
-                    begin["ts"],
-                    event["ts"],
+                    *(begin["name"], begin["ts"], event["ts"]),
                     stack[-1]["name"] if stack else None,
-                    begin["args"],
-                    event.get("args", {}),
-                    len(stack),
+                    *(begin["args"], event.get("args", {}), len(stack)),
                 )
             )
         elif event["ph"] == "b":

@@ -99,17 +99,7 @@ async def yields(its):
 
 
 def awaits_of(snapshot, name):
-    kinds = (
-        "sleep",
-        "queue",
-        "lock",
-        "socket",
-        "thread",
-        "task",
-        "future",
-        "loop",
-        "other",
-    )
+    kinds = "sleep queue lock socket thread task future loop other".split()
     for row in snapshot["tasks"]["awaits"]:
         if row["name"] == name:
             return {kind: row[kind] for kind in kinds}

@@ -122,23 +122,12 @@ def kinds():
 
 def test_names_are_those_that_a_person_writes():
     found = traced(kinds, **EXACT)
-    assert {
-        "list",  # makes an object of the class Numbers
-        "list.append",  # is bound to an object of the class Numbers
-        "functools.partial",
-        "functools.partial.__call__",
-        "time.perf_counter",
-        "int.from_bytes",
-        "object",
-        "object.__init__",
-        "zlib.compressobj",
-        "_asyncio.Future",
-        "list.__init__",
-        "_json.Scanner",
-        "_json.Scanner.__call__",
-        # A callable object of a C type that has its own name, like numpy.dot.
-        f"{__name__}.cached",
-    } <= set(found)
+    # `list` makes an object of the class Numbers, to which list.append is bound. `cached`
+    # is an object of C code that has a name of its own, as numpy.dot has.
+    names = """list list.append functools.partial functools.partial.__call__ object
+        time.perf_counter int.from_bytes object.__init__ zlib.compressobj _asyncio.Future
+        list.__init__ _json.Scanner _json.Scanner.__call__"""
+    assert {*names.split(), f"{__name__}.cached"} <= set(found)
     # Only C functions have rows like these.
     assert not [name for name in found if "Callable" in name or "Numbers" in name]
 

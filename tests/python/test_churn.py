@@ -3,10 +3,8 @@
 under the right names, and the memory of the code objects is freed."""
 
 import ctypes
-import json
 import pathlib
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -16,7 +14,7 @@ from collections import Counter
 import ocular
 import pytest
 from e2e.counting import entries, traced
-from e2e.program import SLOW
+from e2e.program import SLOW, run, script
 
 HERE = pathlib.Path(__file__).parent
 
@@ -202,14 +200,8 @@ class Churner:
         self.note(made)
 
     def run(self, steps):
-        ways = [self.call] * 4 + [
-            self.call_kept,
-            self.suspend,
-            self.resume,
-            self.replace,
-            self.swap_in_its_own_frame,
-            self.raise_,
-        ]
+        ways = [self.call] * 4 + [self.call_kept, self.suspend, self.resume, self.replace]
+        ways += [self.swap_in_its_own_frame, self.raise_]
         for _ in range(steps):
             self.random.choice(ways)()
         self.close()
@@ -345,10 +337,7 @@ def test_memory_is_bounded(timeline, tmp_path):
         warm=750 if timeline else 250,
         rounds=400,
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, timeout=300
-    )
-    before, after = json.loads(done.stdout)
+    before, after = script(tmp_path, program, timeout=300).answer
     made = after[2] - before[2]
     assert made > 400 * 20
     # If a function were not freed, it would take 1.4 kB or more. Functions that were freed
@@ -421,16 +410,10 @@ def test_the_programs_heap_is_left_alone(tmp_path):
         pytest.skip("mallinfo2() is glibc's, from 2.33 on")
     count = 2000
     program = HEAP.format(path=[str(HERE), str(HERE.parent)], count=count)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        check=True,
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        timeout=300,
-    )
     # If Ocular's blocks were in the program's heap, they would take 2 kB for each function.
     # CPython's own tables about instrumented code are in pymalloc's memory.
-    assert int(done.stdout) < 100 * count
+    done = run([sys.executable, "-c", program], cwd=tmp_path)  # it imports pytest
+    assert done.answer < 100 * count
 
 
 MEASURED = """
@@ -453,15 +436,8 @@ ocular.stop_tracing()
 
 
 @pytest.mark.parametrize("kept", [False, True], ids=["as usual", "looked at before"])
-def test_no_copy_of_the_bytecode_stays(kept):
+def test_no_copy_of_the_bytecode_stays(kept, tmp_path):
     """CPython caches a copy of a function's bytecode when co_code is read. Ocular must not
     leave this copy in memory. For a function with hooks CPython also stores two bytes for
     each instruction. These two bytes say which tools instrument the instruction."""
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURED.replace("KEPT", str(kept))],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout) < 0.9, done.stdout
+    assert script(tmp_path, MEASURED.replace("KEPT", str(kept))).answer < 0.9

@@ -2,14 +2,13 @@
 """Tests the demo workload and its runner. The runner is tested with a fake engine and a
 fake viewer, each of which can be made to fail."""
 
-import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from e2e.program import SLOW, wait_until
+from e2e.program import SLOW, run, start, wait_until
 from ocular.demo import pure, service
 
 pytestmark = pytest.mark.once
@@ -128,12 +127,8 @@ class Stage:
         home = str(Path(service.__file__).parent.parent)
         (package / "__init__.py").write_text(ENGINE.format(demo=home))
         self.log = directory / "out" / "demo.log"
-        self.environment = {
-            **os.environ,
-            "PYTHONPATH": str(directory),
-            "OCULAR_DIR": str(directory),
-            "OCULAR_TOP": str(directory / "viewer"),
-        }
+        self.environment = {"PYTHONPATH": str(directory), "OCULAR_DIR": str(directory)}
+        self.environment["OCULAR_TOP"] = str(directory / "viewer")
         self.viewer('echo "viewer $*"')
 
     def viewer(self, script):
@@ -142,15 +137,9 @@ class Stage:
         path.chmod(0o755)
 
     def start(self, **more):
-        demo = subprocess.Popen(
-            [sys.executable, "-m", "ocular.demo.live"]
-            + ["--directory", str(self.directory / "out")],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**self.environment, **more},
-        )
+        command = [sys.executable, "-m", "ocular.demo.live"]
+        command += ["--directory", self.directory / "out"]
+        demo = start(command, env={**self.environment, **more})
         self.started.append(demo)
         return demo
 
@@ -210,13 +199,9 @@ def test_runner_tells_of_a_viewer_that_fails(stage):
 
 def test_who_is_ended_as_soon_as_it_serves_writes_its_report(stage):
     output = stage.directory / "trace.json"
-    done = subprocess.run(
-        [*DEMO, "--serve", "--output", str(output)],
-        env={**stage.environment, "FAKE_HURRY": "1"},
-        capture_output=True,
-        timeout=SLOW,
-    )
-    assert (done.returncode, done.stderr) == (0, b"THE REPORT\n")
+    environment = {**stage.environment, "FAKE_HURRY": "1"}
+    done = run([*DEMO, "--serve", "--output", output], env=environment)
+    assert (done.status, done.err) == (0, "THE REPORT\n")
     assert output.exists()
 
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from e2e.program import PYTHON, SLOW, write
+from e2e.program import SLOW, ocular, write
 
 pytestmark = pytest.mark.once
 
@@ -126,31 +126,17 @@ with open("said.json", "w") as file:
 
 @pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
 def test_a_program_that_closes_all_while_a_timeline_is_written(tmp_path, name):
-    done = subprocess.run(
-        [PYTHON, "-m", "ocular", "--threshold", "0", "--quiet", "--output", "last.json"]
-        + [write(tmp_path, CLOSES_ALL), name],
-        cwd=tmp_path,
-        timeout=SLOW,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "[] True\n"
+    options = "--threshold 0 --quiet --output last.json".split()
+    done = ocular(tmp_path, *options, write(tmp_path, CLOSES_ALL), name)
+    assert (done.status, done.out) == (0, "[] True\n"), done.err
     json.loads((tmp_path / "last.json").read_text())
     assert not list(tmp_path.glob(".ocular-*")), "temporary files stay"
 
 
 def test_a_program_that_closes_all_while_it_is_sampled(tmp_path):
-    done = subprocess.run(
-        [PYTHON, "-m", "ocular", "--serve", "--budget", "0.5", "--quiet", "--no-perfetto"]
-        + [write(tmp_path, READS_ITS_OWN)],
-        cwd=tmp_path,
-        timeout=SLOW,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "[]\n"
+    options = "--serve --budget 0.5 --quiet --no-perfetto".split()
+    done = ocular(tmp_path, *options, write(tmp_path, READS_ITS_OWN))
+    assert (done.status, done.out) == (0, "[]\n"), done.err
 
 
 def test_a_program_without_standard_streams(tmp_path):

@@ -12,7 +12,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.client import Client
-from e2e.program import BUILD, PYTHON, run, write
+from e2e.program import BUILD, PYTHON, run, start, write
 
 pytestmark = pytest.mark.once  # The files do not depend on the interpreter.
 NAMES = ["x.json", "x.pftrace", "x.json.gz", "x.pftrace.gz"]
@@ -63,14 +63,8 @@ def test_wherever_a_file_is_named(tmp_path, sockets, name):
     """
     path = write(tmp_path, source)
     command = [PYTHON, "-m", "ocular", "--serve", "--children", "--quiet"]
-    program = subprocess.Popen(
-        [*command, "--threshold", "0", "--output", name, path],
-        cwd=tmp_path,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with program:
+    command += ["--threshold", "0", "--output", name, path]
+    with start(command, cwd=tmp_path, stdin=subprocess.PIPE) as program:
         child = program.stdout.readline().strip()
         with Client(sockets / f"{child}.sock") as viewer:
             viewer.export(tmp_path / f"asked.{name}")

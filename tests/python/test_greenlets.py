@@ -5,7 +5,6 @@ compare times with the program's own clocks."""
 
 import gc
 import os
-import subprocess
 import sys
 import textwrap
 import time
@@ -16,6 +15,7 @@ import ocular
 import pytest
 from e2e import trace
 from e2e.counting import EXACT, entries, functions, memory_bytes, own_cycles, row, traced
+from e2e.program import run
 from e2e.truth import check_figures, record, seen
 
 
@@ -453,15 +453,10 @@ def test_start_and_stop_inside_greenlets(threshold):
 
 
 def run_program(text, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    command = [sys.executable, "-c", textwrap.dedent(text), *arguments]
+    done = run(command, env={"PYTHONPATH": os.pathsep.join(sys.path)})
+    assert done.status == 0, done.err
+    return done.out
 
 
 GEVENT = """

@@ -39,27 +39,10 @@ def borrowed():
     return found
 
 
-ODD = [
-    None,
-    object(),
-    "text",
-    b"",
-    1.5,
-    -1,
-    -2,
-    2**15,
-    2**31,
-    2**62,
-    2**64,
-    2**600,
-    True,
-    (),
-    type,
-    assist,
-    assist.__code__,
-    [2],
-    3j,
-]
+NUMBERS = 1.5, -1, -2, 2**15, 2**31, 2**62, 2**64, 2**600, True, 3j
+ODD = [None, object(), "text", b"", *NUMBERS, (), type, assist, assist.__code__, [2]]
+MORE = [(0, 0), (0, 2, 4, 6), (2**40, 2**40)]
+MORE += [(first, second()) for first in (2, object()) for second in (object, KeyError)]
 
 
 @pytest.mark.parametrize("threshold", [0, 2])
@@ -76,17 +59,7 @@ def test_called_with_anything(threshold, perfetto):
     own = sys._getframe().f_code
     for hook in hooks:
         for first in assist.__code__, own, *ODD:
-            for arguments in (
-                (),
-                *[(odd,) for odd in ODD],
-                (0, 0),
-                (2, object()),
-                (object(), 2),
-                (0, 2, 4, 6),
-                (2**40, 2**40),
-                (2, KeyError()),
-                (object(), KeyError()),
-            ):
+            for arguments in (), *[(odd,) for odd in ODD], *MORE, (object(), 2):
                 assert hook(first, *arguments) in (None, monitoring.DISABLE)
         assert hook() in (None, monitoring.DISABLE)
         assert hook(assist.__code__, offset=2) in (None, monitoring.DISABLE)

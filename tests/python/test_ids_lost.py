@@ -62,15 +62,8 @@ def take(tool):
 
 
 UNNOTICED = {set_no_local_events}
-THEFTS = [
-    free,
-    set_no_events,
-    set_all_events,
-    set_no_local_events,
-    unregister,
-    register,
-    take,
-]
+THEFTS = [free, set_no_events, set_all_events, set_no_local_events]
+THEFTS += [unregister, register, take]
 # If CPython has clear_tool_id(), free_tool_id() also removes the id's events and callbacks.
 CLEARS = hasattr(monitoring, "clear_tool_id")
 if CLEARS:

@@ -191,13 +191,8 @@ def called():
 
 @pytest.mark.parametrize(
     "function",
-    [
-        called,
-        everything,
-        textwrap.TextWrapper._wrap_chunks,
-        inspect.getmodule,
-        argparse.HelpFormatter._format_usage,
-    ],
+    [called, everything, textwrap.TextWrapper._wrap_chunks, inspect.getmodule]
+    + [argparse.HelpFormatter._format_usage],
 )
 def test_callees_are_named_as_in_the_source(viewer, function):
     """The listing can leave out a callee's name, but a name in it must not be wrong."""

@@ -90,18 +90,8 @@ def while_loop(items):
 
 LISTS = [[], [1], list(range(7)), list(range(95, 100)), list(range(30))]
 PAIRS = [[], [(1, (2, 3))] * 5]
-SHAPES = [
-    plain,
-    with_else,
-    nested,
-    raises,
-    catches,
-    unpacks,
-    generator,
-    from_generator,
-    comprehension,
-    while_loop,
-]
+SHAPES = [plain, with_else, nested, raises, catches, unpacks, generator, from_generator]
+SHAPES += [comprehension, while_loop]
 
 
 def run(function):
@@ -170,14 +160,8 @@ def test_hits_are_those_of_cpython(function, threshold, capsys):
 
 
 # Ocular has hooks at these opcodes, in addition to its hooks for exceptions.
-FIRES = (
-    "JUMP_BACKWARD",
-    "JUMP_FORWARD",
-    "POP_JUMP",
-    "RETURN_VALUE",
-    "RETURN_CONST",
-    "YIELD_VALUE",
-)
+FIRES = tuple("JUMP_BACKWARD JUMP_FORWARD POP_JUMP".split())
+FIRES += tuple("RETURN_VALUE RETURN_CONST YIELD_VALUE".split())
 
 
 def first_hits(truth, offset, taken):

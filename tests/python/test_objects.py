@@ -3,8 +3,6 @@
 room for only one tracer of objects, so the tests also use other tracers beside Ocular.
 """
 
-import json
-import os
 import subprocess
 import sys
 import time
@@ -13,6 +11,7 @@ import tracemalloc
 import extensions
 import ocular
 import pytest
+from e2e.program import start, top, wait_until
 
 NEW = sys.version_info >= (3, 13)
 DEATHS = sys.version_info >= (3, 13, 3)
@@ -276,27 +275,15 @@ def test_threads_forks_and_another_interpreter(settings):
 
 def test_the_view_asks_for_objects(tmp_path):
     program = "import time\nwhile True:\n    [[] for _ in range(100)]; time.sleep(0.001)"
-    with subprocess.Popen(
-        [sys.executable, "-m", "ocular", "--serve", "--quiet", "-c", program],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
-    ) as served:
+    command = [sys.executable, "-m", "ocular", "--serve", "--quiet", "-c", program]
+    with start(command) as served:
+
+        def found():
+            done = top("--pid", served.pid, "--once", "--json", "--keys", "m<Frame>")
+            objects = done.answer["objects"] if done.status == 0 else {}
+            return objects.get("types" if NEW else "trouble")
+
         try:
-            end = time.monotonic() + 60
-            found = {}
-            while time.monotonic() < end and not (
-                found.get("types") if NEW else found.get("trouble")
-            ):
-                done = subprocess.run(
-                    [os.environ["OCULAR_TOP"], "--pid", str(served.pid), "--once"]
-                    + ["--json", "--keys", "m<Frame>"],
-                    capture_output=True,
-                    env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)},
-                )
-                if done.returncode == 0:
-                    found = json.loads(done.stdout)["objects"]
-                time.sleep(0.1)
-            assert found["types"] if NEW else found["trouble"]
+            wait_until(found)
         finally:
             served.kill()

@@ -12,7 +12,7 @@ from collections import Counter
 import ocular
 import pytest
 from e2e import client, trace
-from e2e.counting import row
+from e2e.counting import row, traced
 from e2e.program import SLOW, wait_until
 from e2e.threads import in_threads
 
@@ -485,15 +485,7 @@ def test_a_turn_has_all_its_instructions(tmp_path):
 
     wanted = count([turns.__code__], turns, 50)[turns.__code__]
     path = tmp_path / "t.json"
-    ocular.start_tracing(
-        mode="precise",
-        deinstrument_threshold=0,
-        quiet=True,
-        output=path,
-        include_only=["turns"],
-    )
-    turns(50)
-    ocular.stop_tracing()
+    traced(turns, 50, mode="precise", perfetto=True, output=path, include_only=["turns"])
     loop = [e["args"]["uOps"] for e in trace.read(path).loops]
     (jumps,) = [
         wanted[i.offset] for i in dis.get_instructions(turns) if i.opname == "JUMP_BACKWARD"

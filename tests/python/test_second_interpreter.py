@@ -8,6 +8,7 @@ import sys
 import sysconfig
 
 import pytest
+from e2e import program
 
 MAIN = r"""
 #include <dlfcn.h>
@@ -76,22 +77,17 @@ def embed(tmp_path):
     )
 
     def run(*sources):
-        return subprocess.run(
-            [tmp_path / "main", library, *sources],
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env={**os.environ, "PYTHONHOME": sys.base_prefix},
-        )
+        environment = {"PYTHONHOME": sys.base_prefix}
+        return program.run([tmp_path / "main", library, *sources], env=environment)
 
     return run
 
 
 def test_the_second_is_refused(embed):
     done = embed(TRACES, IS_REFUSED, IS_REFUSED)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.err) == (0, "")
 
 
 def test_whoever_has_not_imported_it_leaves_it_to_the_next(embed):
     done = embed("pass", TRACES, IS_REFUSED)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.status, done.err) == (0, "")

@@ -186,12 +186,7 @@ def test_given_up_and_taken_up_again(tracing):
     assert row(snapshot, "add")["specialized_sites"] == 0
     # After each failure, CPython waits longer to specialise again, up to 4096 runs.
     feed(add, INTS, 5000)
-    assert history_of(ocular.snapshot()) == [
-        "BINARY_OP",
-        "BINARY_OP_ADD_INT",
-        "BINARY_OP",
-        "BINARY_OP_ADD_INT",
-    ]
+    assert history_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"] * 2
 
 
 def test_what_was_specialised_before_we_came(tracing):
@@ -442,17 +437,8 @@ TOGGLES = {
     "lines": other_tool(["LINE"]),
     "instructions": other_tool(["INSTRUCTION"]),
     "everything": other_tool(
-        [
-            "LINE",
-            "INSTRUCTION",
-            "CALL",
-            "JUMP",
-            "BRANCH",
-            "PY_START",
-            "PY_RETURN",
-            "PY_YIELD",
-            "STOP_ITERATION",
-        ]
+        "LINE INSTRUCTION CALL JUMP BRANCH PY_START PY_RETURN PY_YIELD "
+        "STOP_ITERATION".split()
     ),
     "locally": other_tool_locally,
 }

@@ -561,15 +561,8 @@ def act_beside_threads(act):
             thread.join()
 
 
-PLACES = [
-    act_deep,
-    act_in_finally,
-    act_in_del,
-    act_in_signal,
-    act_in_generator,
-    act_in_task,
-    act_beside_threads,
-]
+PLACES = [act_deep, act_in_finally, act_in_del, act_in_signal, act_in_generator]
+PLACES += [act_in_task, act_beside_threads]
 
 
 def probe():

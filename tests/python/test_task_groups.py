@@ -128,17 +128,9 @@ def test_what_tasks_wait_for(tracing):
         event, lock, queue = asyncio.Event(), asyncio.Lock(), asyncio.Queue()
         future = asyncio.get_running_loop().create_future()
         await lock.acquire()
-        coroutines = [
-            *(deep(50, event) for _ in range(3)),
-            in_a_generator(event),
-            in_a_group(event),
-            gathers(event),
-            takes(lock),
-            gets(queue),
-            sleeps(),
-            awaits(future),
-            in_a_class(event),
-        ]
+        coroutines = [deep(50, event) for _ in range(3)]
+        coroutines += in_a_generator(event), in_a_group(event), gathers(event), takes(lock)
+        coroutines += gets(queue), sleeps(), awaits(future), in_a_class(event)
         tasks = [asyncio.create_task(coroutine) for coroutine in coroutines]
         tasks.append(
             asyncio.Task(eager(event), loop=asyncio.get_running_loop(), eager_start=True)

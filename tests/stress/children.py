@@ -91,14 +91,8 @@ def is_terminated(party):
     time.sleep(SLOW)
 
 
-DEEDS = [
-    (just_ends, 0),
-    (traces_and_stops, 0),
-    (serves_and_stops, 0),
-    (forks_again, 0),
-    (is_killed, signal.SIGKILL),
-    (is_terminated, signal.SIGTERM),
-]
+DEEDS = [(deed, 0) for deed in (just_ends, traces_and_stops, serves_and_stops, forks_again)]
+DEEDS += [(is_killed, signal.SIGKILL), (is_terminated, signal.SIGTERM)]
 
 
 def in_child(party, deed):

@@ -9,15 +9,8 @@ import time
 import ocular
 
 # A thread can get these errors if another thread has just started or stopped the trace.
-USUAL = (
-    "is tracing already",
-    "is still stopping",
-    "is still starting",
-    "is not tracing",
-    "no timeline is kept",
-    "another export is running",
-    "Operation canceled",
-)
+USUAL = ("is tracing already", "is still stopping", "is still starting", "is not tracing")
+USUAL += ("no timeline is kept", "another export is running", "Operation canceled")
 MOST_THREADS = 64
 
 

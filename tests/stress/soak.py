@@ -231,16 +231,8 @@ def looks_once(party, viewer, dice):
     viewers.look_once(party)
 
 
-WHIMS = (
-    reads_for_a_while,
-    reads_for_a_while,
-    never_reads,
-    says_nothing,
-    viewers.vanishes_in_a_frame,
-    asks,
-    is_killed,
-    looks_once,
-)
+WHIMS = (reads_for_a_while, reads_for_a_while, never_reads, says_nothing)
+WHIMS += (viewers.vanishes_in_a_frame, asks, is_killed, looks_once)
 
 
 def visit(party, dice):

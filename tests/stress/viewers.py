@@ -129,16 +129,8 @@ def never_reads(party, viewer, dice):
         pass
 
 
-WHIMS = [
-    reads_for_a_while,
-    asks_for_hooks,
-    asks_for_details,
-    asks_for_stacks,
-    asks_for_a_timeline,
-    vanishes_in_a_frame,
-    promises_more,
-    sends_nonsense,
-    never_reads,
-]
+WHIMS = [reads_for_a_while, asks_for_hooks, asks_for_details, asks_for_stacks]
+WHIMS += [asks_for_a_timeline, vanishes_in_a_frame, promises_more, sends_nonsense]
+WHIMS += [never_reads]
 
 PARTS = [("top", top), ("talk 0", talk), ("talk 1", talk)]

@@ -845,23 +845,11 @@ def test_batch_ends_with_the_program(start, directory):
     assert process.returncode == 1 and errors.startswith("ocular-top: ")
 
 
+WRONG = "-d 0|-d x|-d nan|-p 0|-p 12x|-n 0|-s nothing|--size 80|--nope|--keys <Nokey>"
+
+
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        "-d 0",
-        "-d x",
-        "-d nan",
-        "-p 0",
-        "-p 12x",
-        "-n 0",
-        "-s nothing",
-        "--size 80",
-        "--nope",
-        "--keys <Nokey>",
-        "--size 0x0",
-        "-p",
-        "-p 99999999999999999999",
-    ],
+    "arguments", [*WRONG.split("|"), "--size 0x0", "-p", "-p 99999999999999999999"]
 )
 def test_usage(directory, arguments):
     done = run(directory, *arguments.split())

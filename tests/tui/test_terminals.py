@@ -99,15 +99,8 @@ def test_a_resize_that_is_taken_back(watch):
 
 @pytest.mark.parametrize(
     "where, number",
-    [
-        ("", "SIGTERM"),
-        ("?", "SIGHUP"),
-        ("/x", "SIGINT"),
-        ("e", "SIGQUIT"),
-        ("?", "SIGSEGV"),
-        ("/x", "SIGABRT"),
-        (("Enter",), "SIGBUS"),
-    ],
+    [("", "SIGTERM"), ("?", "SIGHUP"), ("/x", "SIGINT"), ("e", "SIGQUIT")]
+    + [("?", "SIGSEGV"), ("/x", "SIGABRT"), (("Enter",), "SIGBUS")],
 )
 def test_restored_from_everywhere(watch, where, number):
     top = watch()
@@ -266,18 +259,8 @@ def test_dumb_is_refused_in_words(watch):
 class Pane:
     def __init__(self, directory, command):
         self.socket = str(directory / "tmux")
-        self.run(
-            "-f",
-            "/dev/null",
-            "new-session",
-            "-d",
-            "-x",
-            "100",
-            "-y",
-            "30",
-            command,
-            env=environment(directory, ENV=None),
-        )
+        arguments = *"-f /dev/null new-session -d -x 100 -y 30".split(), command
+        self.run(*arguments, env=environment(directory, ENV=None))
 
     def run(self, *arguments, env=None):
         return subprocess.run(
