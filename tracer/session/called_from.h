@@ -33,6 +33,6 @@ struct CalledFrom {
 void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
                      struct Registry *registry, const struct Retired *retired);
 // Writes a text such as " time by caller: one 62%, other 30%". Writes nothing
-// if no sample has found a caller. Cuts functions' names, so that no line
-// exceeds 80 columns.
+// if no sample has found a caller. Names of functions are shortened so that no
+// line exceeds 80 columns.
 void CalledFrom_write(struct Bytes *out, const struct CalledFrom *from);

@@ -7,18 +7,19 @@
 
 #include <time.h>
 
-// Seconds between two turns of the collector that do all work, while a
-// recording is written.
+// A turn is one round of the collector's work. If a recording is written, turns
+// that do all work have this distance in seconds.
 #define LOOK_S 0.95
 // Maximum number of bytes of the recording that may wait for the disk.
 #define MOST_WAITING (8u << 20)
-// Number of turns without an event after which the collector sleeps longer.
+// After this number of turns without an event, the collector sleeps longer.
 #define IDLE_TURNS 5u
-// Seconds without a snapshot after which the collector frees spare memory.
+// After this number of seconds without a snapshot, the collector frees spare
+// memory.
 #define SPARE_S 3.0
 
-// Moves the events of a thread's ring into the timeline. The caller holds the
-// mutex `tracks`.
+// Moves events from a thread's ring into the timeline. The caller holds the
+// mutex Session.tracks.
 static void drain_ring(struct Session *session, struct ThreadTrace *trace)
 {
     char name[sizeof trace->name];
@@ -57,8 +58,8 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     Counters_add(&session->counters, trace, ended);
 }
 
-// Empties a full ring of events. The thread that counts hits calls
-// empty_ring(). empty_ring() waits while another thread empties a ring.
+// Empties a full ring of events. The thread that counts hits calls empty_ring.
+// empty_ring waits while another thread empties a ring.
 static void empty_ring(void *context, void *producer)
 {
     struct Session *session = context;
@@ -78,7 +79,8 @@ static void empty_ring(void *context, void *producer)
 static void reclaim(struct Session *session)
 {
     struct Engine *engine = session->engine;
-    // Samples of code that was retired after this time may still come.
+    // Code must be kept if it was retired after this time, because samples of
+    // it may still come.
     uint64_t collected = session->sampler
                              ? Sampler_collected_ticks(session->sampler)
                              : UINT64_MAX;
@@ -139,15 +141,15 @@ void Collect_build(struct Session *session)
 {
     struct Snapshot *snapshot;
 
-    // No code is reclaimed before all rows of the snapshot are built, so each
-    // code object is either alive or retired, and never both.
+    // No code is freed before all rows of the snapshot are built, so each code
+    // object is either alive or retired, and never both.
     pthread_mutex_lock(&session->draining);
     drain(session);
     Engine_look(session->engine);
     snapshot = Builder_snapshot(session);
     pthread_mutex_unlock(&session->draining);
     session->collected_s = Now_s(CLOCK_MONOTONIC);
-    if (!snapshot) // If there is no memory, the old snapshot stays.
+    if (!snapshot) // No memory: the old snapshot stays.
         return;
     Publish_set(&session->publish, snapshot);
     RowLog_reclaim(&session->rows);
@@ -155,7 +157,7 @@ void Collect_build(struct Session *session)
         Server_notify(session->server);
 }
 
-// Does a turn of the collector without a snapshot.
+// Does a turn of the collector that builds no snapshot.
 static void rest(struct Session *session)
 {
     Collect_drain(session);
@@ -163,8 +165,8 @@ static void rest(struct Session *session)
         Publish_trim(&session->publish);
 }
 
-// Returns true if only the recording is due, which is written more often than
-// other work is done.
+// Returns true if only the recording must be written now, which happens more
+// often than other work.
 static bool is_between(struct Session *session)
 {
     double now = Now_s(CLOCK_MONOTONIC);
@@ -222,7 +224,8 @@ static unsigned pause_ms(void *context, unsigned most)
     struct Session *session = context;
     unsigned pause = session->recording ? Recorder_pause_ms(session) : most;
 
-    // If the program does nothing, its next hit wakes the collector's thread.
+    // If the program has done nothing, its next hit will wake the collector's
+    // thread.
     if (pause < most &&
         !(session->idle_turns >= IDLE_TURNS &&
           HitRing_sleep(&session->engine->counting.ring, session->followed)))

@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-// Longest time in ms for which the collector's thread sleeps. A request or a
+// The collector's thread sleeps for at most this time in ms. A request or a
 // half-full ring of hits wakes the thread sooner.
 #define PAUSE_MS 1000
 #define STACK_BYTES (256u << 10)
 
-// Does one turn of the collector's work. The caller holds the collector's mutex
-// before and after the call.
+// Does one round (turn) of the collector's work. The caller holds the
+// collector's mutex before and after the call.
 static void turn(struct Collector *collector)
 {
     const struct CollectorWork *work = &collector->work;

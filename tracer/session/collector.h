@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Collector runs the collector's thread ("ocular-collect"). The
 // collector's thread sleeps until another thread asks for a snapshot or other
-// work is due. After its work (collect.h), the thread wakes the threads that
-// wait for a snapshot.
+// work is due. After its work (collect.h), it wakes the threads that wait for a
+// snapshot.
 #pragma once
 
 #include "ipc/base/worker.h"
@@ -21,7 +21,7 @@ struct CollectorWork {
     // Returns the milliseconds until work is due, at most `most`. The
     // collector's thread sleeps for this time unless `due` is posted.
     unsigned (*pause_ms)(void *context, unsigned most);
-    // Does one turn of the collector's work. `wanted` is true if a snapshot
+    // Does one round of the collector's work. `wanted` is true if a snapshot
     // must be built.
     void (*turn)(void *context, bool wanted);
 };
@@ -30,8 +30,7 @@ struct Collector {
     struct CollectorWork work;
     struct Worker worker;
     pthread_mutex_t mutex; // Guards `running`, `wanted` and `done`.
-    // Signalled when a snapshot is built, or when it is certain that none will
-    // be built.
+    // Signalled when a snapshot is built, or when none will be built any more.
     pthread_cond_t built;
     bool running;
     uint64_t wanted; // Number of snapshots that were asked for.

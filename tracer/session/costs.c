@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-// Seconds that CPython needs to call Ocular's function before and after a
-// garbage collection, beyond the cost of two hooks.
+// A garbage collection costs two hooks and this number of seconds, in which
+// CPython calls Ocular's functions before and after it.
 #define GARBAGE_S 1e-6
 
 static double worker_s(const struct Worker *worker)
@@ -12,9 +12,9 @@ static double worker_s(const struct Worker *worker)
     return (double)Worker_cpu_ns(worker) / 1e9;
 }
 
-// Returns the ticks of all hooks at steps of event loops, including hooks that
-// begin no step. Hooks at steps write no hit, so they cost no more than the
-// hooks of a call.
+// A step is a callback of an event loop. Returns the ticks of all hooks at
+// steps, including hooks that begin no step. These hooks write no hit, so they
+// cost no more than the hooks of a call.
 static int64_t step_ticks(struct Engine *engine)
 {
     const int64_t *cost = engine->traces.cost;

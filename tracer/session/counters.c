@@ -6,8 +6,8 @@
 #include "ipc/base/now.h"
 #include "tracer/timeline/own_event.h"
 
-// Seconds between two values of a graph. The collector runs about once a
-// second.
+// Seconds between two values of a graph in the timeline. The collector runs
+// about once a second.
 #define PERIOD_S 0.95
 #define LONGEST_MS 60000
 
@@ -25,21 +25,22 @@ static void put(const struct Counters *counters, enum OwnEventCounter which,
 {
     struct Event event;
 
-    if (!(value >= 0)) // A value that is NaN or below 0 is not known.
+    if (!(value >= 0)) // NaN and values below 0 mean unknown.
         return;
     event = OwnEvent_counter(counters->ticks, which, ms,
                              (uint64_t)(value + 0.5), thread);
     Timeline_add(counters->timeline, &event, 1);
 }
 
-// Adds the changes of instructions to the timeline. If there are more changes
-// than the log of changes can hold, the oldest are missing.
+// Adds to the timeline which instructions have changed their specialised form.
+// The oldest changes are missing if there are more than the log of changes can
+// hold.
 static void put_changes(struct Counters *counters)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
     size_t i;
 
-    if (!changes) // Without memory, the next call adds the changes.
+    if (!changes) // If memory is out, the next call adds them.
         return;
     i = Transitions_since(counters->source.transitions, &counters->change,
                           changes);

@@ -11,8 +11,8 @@
 #include "tracer/session/roll.h"
 #include "tracer/timeline/timeline.h"
 
-// The sources of the graphs' values. All pointers in struct CounterSource are
-// borrowed.
+// The sources of the graphs' values. struct CounterSource owns none of its
+// pointers.
 struct CounterSource {
     struct Account *account;
     struct Registry *registry;
@@ -23,12 +23,12 @@ struct CounterSource {
 
 struct Counters {
     struct CounterSource source;
-    // CLOCK_MONOTONIC in seconds at which values were last added to the graphs,
-    // or at the start.
+    // CLOCK_MONOTONIC in seconds when values were last added to the graphs, or
+    // at the start.
     double then_s;
-    // Number of the next change of an instruction that must be added.
+    // Number of the next change of an instruction to add to the timeline.
     uint64_t change;
-    // Counters_begin sets the members of struct Counters from `timeline` on.
+    // Counters_begin sets `timeline` and the fields below it.
     struct Timeline *timeline; // NULL if there is no timeline.
     // True before the collector's last turn, in which values are added although
     // less than a second has passed.
@@ -38,9 +38,9 @@ struct Counters {
     uint64_t ticks;
 };
 
-// If a second has passed, adds the graphs' values that are about the whole
-// process. Must be called before Counters_add. Only one thread at a time may
-// call Counters_begin or Counters_add.
+// If a second has passed, adds the values of the graphs that are about the
+// whole process. Must be called before Counters_add. Only one thread at a time
+// may call Counters_begin or Counters_add.
 void Counters_begin(struct Counters *counters, struct Timeline *timeline);
 // Adds a thread's CPU time to the thread's graph. `ended` is true if the thread
 // has ended and uses no more CPU time.

@@ -22,8 +22,8 @@ int Engine_init(struct Engine *engine)
     sem_init(&engine->due, 0, 0);
     pthread_mutex_init(&engine->ending, NULL);
     engine->traces.half_full = &engine->due;
-    // The rate of the time stamp counter is not known yet, so 1e9 ticks per
-    // second is a guess.
+    // 1e9 ticks per second is a guess, because the rate of the time stamp
+    // counter is not known yet.
     Contention_init(&engine->contention, 1e9);
     Counting_init(&engine->counting, engine->registry, &engine->contention,
                   &engine->due);
@@ -39,8 +39,8 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-// Notes for all known callers of a function that the function is no longer
-// dark.
+// Called when a function gets its hooks again, reduces the number of dark
+// callees of all its known callers.
 static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;
@@ -57,8 +57,8 @@ static void clear_callers(struct Engine *engine, struct Code *code)
     }
 }
 
-// Ends the time for which a function was dark, and writes this time into the
-// timeline.
+// Ends the time in which a function had no hooks (was dark), and writes this
+// time into the timeline.
 static void end_dark(struct Engine *engine, struct Code *code)
 {
     uint64_t since = atomic_exchange_explicit(&code->cold.dark_since, 0,
@@ -72,8 +72,9 @@ static void end_dark(struct Engine *engine, struct Code *code)
     Ring_push(engine->rearmed, now, EVENT_REARMED, event.what);
 }
 
-// CPython does not specialise an instruction that has a hook. So each site that
-// Ocular does not need (Site.redundant) goes dark at its first hit.
+// CPython does not specialise an instruction that has a hook. Each site that
+// Ocular does not need (Site.redundant) therefore loses its hook at the first
+// hit.
 static void darken_redundant(struct Engine *engine, const struct Code *code)
 {
     uint32_t i;
@@ -107,7 +108,7 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
     ticks = Clock_read(&engine->clock);
     if (!Latency_sees_ends(&engine->registry->latencies, code)) {
         ThreadTraces_forget(&engine->traces, code);
-        // The calls of threads that have ended still count.
+        // Calls of threads that have ended are still in this number.
         code->hot.running = 0;
         Latency_cut(code);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Engine is the context of all tracing in the process. struct Engine
-// holds the data that lives as long as the process (code objects, thread
-// records, opcode tables, names), and the running session. python/ owns the
-// only instance.
+// struct Engine is the context of all tracing in the process. It holds the data
+// that lives as long as the process (code objects, thread records, opcode
+// tables, names), and the running session. The code in python/ owns the only
+// struct Engine.
 #pragma once
 
 #include "tracer/base/clock.h"
@@ -16,8 +16,8 @@
 struct Session;
 
 struct Engine {
-    // `counting` is the first member, because hooks use the cache line at its
-    // beginning.
+    // `counting` is the first member, because hooks use the cache line at the
+    // beginning of struct Counting.
     struct Counting counting;
     struct Registry *registry;
     struct ThreadTraces traces;
@@ -43,40 +43,43 @@ struct Engine {
     // The running session, or NULL if nothing is traced. The GIL guards
     // `session`.
     struct Session *session;
-    // A ring for the events of functions that are armed again, or NULL if there
-    // is no timeline. The session owns the ring and moves the events into its
-    // timeline. A thread that writes into the ring holds the counting lock.
+    // A ring for events about functions that get their hooks again, or NULL if
+    // there is no timeline. The session owns the ring and moves the events into
+    // its timeline. A thread that writes into the ring holds the counting lock.
     struct Ring *rearmed;
     // A thread holds this mutex while it stops the session's server and
-    // sampler. So at a fork the server and the sampler are either running or
-    // gone.
+    // sampler. At a fork, the server and the sampler are therefore either
+    // running or gone.
     pthread_mutex_t ending;
 };
 
 int Engine_init(struct Engine *engine); // Returns 0 or -ENOMEM.
-// Adds an adopted code object. The caller holds the GIL.
+// Adds a new code object. The caller holds the GIL.
 void Engine_add(struct Engine *engine, struct Code *code);
-// Must be called before a function's hooks are installed again. Each site may
-// then have `threshold` hits; 0 means any number. If `jumps` is true, jumps and
-// branches get hooks, too. After the call the function counts as armed, and the
-// self time of its callers is exact again. The frames of the function's
-// unfinished calls are forgotten, and its old quantiles and its old mean lose
-// weight. The callers of Engine_rearm, Engine_note_edge, Engine_look and
-// Engine_link hold the GIL. All four functions take the counting lock.
+// Engine_rearm must be called before a function's hooks are installed again.
+// Each hook may then have `threshold` hits, or any number if `threshold` is 0.
+// If `jumps` is true, jumps and branches get hooks, too. Afterwards the
+// function counts as armed (with hooks), and the self time of its callers is
+// exact again. The frames of its unfinished calls are forgotten, and its old
+// quantiles and its old mean lose weight. The callers of Engine_rearm,
+// Engine_note_edge, Engine_look and Engine_link hold the GIL. All four
+// functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
-// Records that a sampled stack shows a call of one function by another. From
-// then on, the time of the called function does not count as its caller's self
-// time while the called function is dark.
+// Engine_note_edge is called if a sampled stack shows a call of one function by
+// another. From then on, the time of the called function does not count as its
+// caller's self time while the called function has no hooks.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
-// Counts the calls in flight of all functions (tracer/code/latency.h). The
-// thread that builds a snapshot calls this function.
+// Counts for all functions the calls that have begun and not ended
+// (tracer/code/latency.h). The thread that builds a snapshot calls this
+// function.
 void Engine_look(struct Engine *engine);
-// Records that `caller` calls `callee`. Both code objects must be alive.
+// Adds to the call edges that `caller` calls `callee`. Both code objects must
+// be alive.
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);
-// Must be called before a code object is freed. After the call no frame points
-// to the code object, the self time of its callers is exact again, and the
-// collector will free `code`.
+// Engine_retire must be called before a code object is freed. Afterwards no
+// frame points to the code object, the self time of its callers is exact again,
+// and the collector will free `code`.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #define WINDOW_S 10.0 // Mean age in seconds of the exceptions in a rate.
-// Number of attempts to read all kinds of exceptions without a change by a hook
-// meanwhile.
+// All kinds of exceptions must be read without a change by a hook meanwhile.
+// This is the number of attempts.
 #define TRIES 4
 
 // The numbers of one kind of exceptions at the time of a snapshot.
@@ -33,9 +33,8 @@ static bool is_known(const struct Exceptions *exceptions)
 }
 
 // Returns the ns of CPU time for which exceptions were not counted and which
-// the estimates do not include yet. If exceptions are just being counted for a
-// short time, the estimates include the ns before the counting only after the
-// counting ends.
+// the estimates do not include yet. While exceptions are being counted for a
+// short time (a window), the estimates lack the ns before this window.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
 {
@@ -71,7 +70,8 @@ static void read_kinds(const struct Exceptions *exceptions, size_t count,
                        double off, struct Reading *out)
 {
     for (int i = 0; i < TRIES; i++) {
-        // This load and the fence below pair with begin_change and end_change.
+        // This load, and the fence below it, pair with begin_change and
+        // end_change.
         uint64_t version =
             atomic_load_explicit(&exceptions->version, memory_order_acquire);
 
@@ -97,8 +97,7 @@ static void move(struct ExceptionRate *rate, const struct Reading *read,
         *rate = (struct ExceptionRate){.began = began};
     for (int act = 0; act < EXCEPTION_ACTS; act++) {
         double count = (double)read->counts[act] + read->missed[act];
-        // The number of exceptions may become smaller, because it may contain
-        // an estimate.
+        // The number may become smaller, because it may contain an estimate.
         double more = fmax(count - rate->counts[act], 0);
 
         rate->weighted[act] = rate->weighted[act] * kept + more * part;
@@ -111,8 +110,8 @@ static void move_rates(struct ExceptionRates *rates, const struct Reading *read,
 {
     double last = rates->at_s > 0 ? rates->at_s : at->started;
     double s = fmax(at->now - last, 0), kept = exp(-s / WINDOW_S);
-    // The exceptions since the last snapshot count as spread evenly over the
-    // time since then.
+    // The exceptions since the last snapshot are treated as if they were spread
+    // evenly over the time since then.
     double all = WINDOW_S * (1 - kept);
 
     rates->all_s = rates->all_s * kept + all;
@@ -164,8 +163,8 @@ static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
             Counter_get_double(&of->error) * missed / (raised + missed);
 }
 
-// Makes the next snapshot fill the rows of functions whose numbers grow
-// although no exception is counted.
+// Makes the next snapshot fill the rows of functions whose estimated exceptions
+// grow without a hit.
 static void touch_functions(const struct Reading *read, size_t count,
                             const struct Moment *at)
 {
@@ -184,7 +183,8 @@ static int newest_first(const void *left, const void *right)
 {
     const struct ExceptionRow *a = left, *b = right;
 
-    // The row of all other exceptions has no first exception and comes last.
+    // The row for all other exceptions has no time of a first exception and
+    // comes last.
     if (isnan(a->first_s) || isnan(b->first_s))
         return isnan(a->first_s) - isnan(b->first_s);
     return (a->first_s < b->first_s) - (a->first_s > b->first_s);

@@ -11,15 +11,16 @@
 // computed.
 struct ExceptionRates {
     double at_s; // CLOCK_MONOTONIC in seconds at the last snapshot.
-    // Sum of the seconds over which rates are computed, weighted by age.
+    // Sum of the seconds over which rates are computed. Older seconds weigh
+    // less.
     double all_s;
     struct ExceptionRate {
         // Value of ExceptionLabel.began in the kind's label, or 0 if there is
         // no label.
         uint64_t began;
-        // Number of exceptions of this kind at the time `at_s`.
+        // Number of this kind's exceptions at the time `at_s`.
         double counts[EXCEPTION_ACTS];
-        // Number of exceptions of this kind, weighted by age.
+        // Number of this kind's exceptions. Older exceptions weigh less.
         double weighted[EXCEPTION_ACTS];
     } kinds[EXCEPTION_KINDS];
 };
@@ -28,9 +29,9 @@ struct ExceptionRates {
 // sums over all kinds. Returns false if there is no memory.
 bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
                         const struct Moment *at);
-// Returns a number that changes if the numbers of exceptions become counted,
+// Returns a number that changes if exceptions are from now on counted,
 // estimated or unknown.
 uint8_t ExceptionRows_state(const struct Moment *at);
-// Fills the number of exceptions that began in a function.
+// Fills in the number of exceptions that began in a function.
 void ExceptionRows_fill_function(struct Function *f, const struct Code *code,
                                  const struct Moment *at);

@@ -27,9 +27,9 @@ static struct Timeline *timeline(void *context)
     return Exports_timeline(context);
 }
 
-// Lists the functions that are dark now, and sets *listed to their number. A
-// first pass counts the dark functions, and a second pass lists them. The
-// caller frees the list of dark functions. Returns NULL if there is no memory.
+// Lists the functions that have no hooks now (are dark), and stores their
+// number in *listed. A first pass counts the dark functions, and a second pass
+// lists them. The caller frees the list. Returns NULL if there is no memory.
 static struct RecordingDark *list_dark(struct Registry *registry,
                                        size_t *listed)
 {
@@ -66,8 +66,8 @@ void Exports_cut(struct Session *session)
     dark = list_dark(session->engine->registry, &count);
     pthread_mutex_lock(&session->draining);
     Timeline_cut(session->timeline, dark, count);
-    // At the end, a file gets all numbers, because it stays if the writing of
-    // the output is interrupted.
+    // At the end of the session, all numbers are written to the file, because
+    // it stays if the writing of the output is interrupted.
     if (session->counters.last && session->recording)
         Recorder_save_last(session);
     else
@@ -75,7 +75,8 @@ void Exports_cut(struct Session *session)
     Recorder_turn(session);
     pthread_mutex_unlock(&session->draining);
     Heap_free(dark);
-    // Code that is retired but not yet reclaimed has no name.
+    // The names of retired code are stored when it is freed, which
+    // Collect_drain does.
     while (Timeline_wants_names(session->timeline) && drains++ < MOST_DRAINS)
         Collect_drain(session);
 }

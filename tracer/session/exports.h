@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gives a session's exports their input: the session's timeline and the
+// Provides what the export of a session reads: the session's timeline and the
 // description of the process.
 #pragma once
 
@@ -8,11 +8,11 @@
 void Exports_init(struct Session *session);
 // Returns the timeline from which an output file can be made, or NULL.
 struct Timeline *Exports_timeline(const struct Session *session);
-// Brings the recording up to date, so that it has all events until now. Any
-// thread may call this function.
+// Adds all events until now to the recording. Any thread may call this
+// function.
 void Exports_cut(struct Session *session);
 // Completes the recording's file and renames it to the name of the output. If a
-// file of that name exists, the recording keeps its old name. Sets `path` to
-// the recording's name and *bytes to its size. Returns 0 or -errno. Must be
-// called after Session_finish.
+// file of that name exists, the recording keeps its old name. Stores the
+// recording's name in `path` and its size in *bytes. Returns 0 or -errno. Must
+// be called after Session_finish.
 int Exports_keep(struct Session *session, char path[PATH_MAX], uint64_t *bytes);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Formats numbers and lines for the report. All functions of figure.h are pure.
+// Formats numbers and lines for the report. The functions of figure.h only use
+// their arguments.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -9,9 +10,8 @@ struct Figure {
 };
 
 // Formats a number. Numbers from 100 000 on are written with k, M, G... If
-// `prefix` is ">=", the number is a lower bound and is rounded down. If
-// `prefix` is not ">=", the number is rounded to the nearest number of its
-// unit.
+// `prefix` is ">=", the number is a lower bound and is rounded down. Otherwise
+// it is rounded to the nearest number of its unit.
 struct Figure Figure_number(const char *prefix, double value);
 // Formats a number of cycles. Returns an empty text if `cycles` is NaN.
 struct Figure Figure_cycles(double cycles);

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-// If the relative error of the number of calls is this large, no digit of the
-// calls per second is certain.
+// From this relative error of the number of calls on, no digit of the calls per
+// second is certain.
 #define UNKNOWN 0.5
 
 static const double QUANTILES[] = {0.5, 0.99};
@@ -30,7 +30,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
         f->gil_blocked_share = ShareValue_window(&parts->blocked, at->sampled);
         f->gil_blocked_s = (double)Counter_get(&parts->blocked.total_ns) / 1e9;
     }
-    if (!at->sees) // The recent shares are not known.
+    if (!at->sees) // Shares of the newest seconds are not known.
         return;
     f->cpu_share = ShareValue_window(&code->share.cpu, at->sampled);
     f->share = f->cpu_share;
@@ -39,8 +39,8 @@ static void fill_shares(struct Function *f, const struct Code *code,
     f->c_share = ShareValue_window(&parts->in_c, at->sampled);
 }
 
-// Fills the list of a function's callers. All callers that no longer exist are
-// in one entry, whose id is null.
+// Fills in the list of a function's callers. Callers that no longer exist share
+// an entry, whose id is null.
 static bool fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
@@ -63,11 +63,12 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
     return callers;
 }
 
-// Fills the quantiles of the cycles. Reading a histogram takes longer than the
-// rest of a row, and most functions are dark. So if no call was added since the
-// last row, the last row's quantiles are used. A call is counted slightly
-// earlier than it is added to the histogram. So the next snapshot reads the
-// quantiles once more, after which they are final.
+// Fills in the quantiles of calls' cycles. It takes longer to read a histogram
+// than to fill the rest of a row, and most functions have no hooks (are dark).
+// If no call was added since the last row, the quantiles of that row are
+// therefore used. A call is first counted, and a little later added to the
+// histogram. The next snapshot therefore reads the quantiles once more, after
+// which they are final.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in record_first.
@@ -97,7 +98,8 @@ static void fill_cycles(struct Function *f, struct Code *code)
     uint64_t least = Counter_get(&code->hot.min_cycles);
 
     f->self_cycles = f->total_cycles = f->waited_cycles = NULL_U64;
-    // If every call has had a dark callee, only the total time is known.
+    // If every call has called a function without hooks (a dark callee), only
+    // the total time is known.
     if (calls || Counter_get(&code->hot.total_cycles))
         f->total_cycles = Counter_cycles(&code->hot.total_cycles);
     if (Code_is_hardly_timed(code))
@@ -116,8 +118,8 @@ static void fill_cycles(struct Function *f, struct Code *code)
     fill_quantiles(f, code);
 }
 
-// Returns true if the function was dark at any time since begin_rate was
-// called.
+// Returns true if the function had no hooks (was dark) at some time since
+// begin_rate was called.
 static bool was_dark(const struct Code *code)
 {
     return code->hot.dark || code->row.rate_dark ||
@@ -135,11 +137,11 @@ static void begin_rate(struct Code *code, const struct Moment *at)
         atomic_load_explicit(&code->cold.dark_times, memory_order_relaxed);
 }
 
-// Returns the time in ticks until which the rate is computed from the
-// function's spans as they were last read. While a function is armed and not
-// called, its calls per second fall slowly. So the row of an armed function
-// without calls is filled again only after its open span has become 1.5 to 2
-// times as long. The factor between 1.5 and 2 depends on the function's id, so
+// Spans are the times in which a function had hooks. Returns the time in ticks
+// until which the rate is computed from the spans as they were last read. While
+// a function has hooks and is not called, its calls per second fall slowly. The
+// row of such a function is therefore filled again only when its open span has
+// become 1.5 to 2 times as long. This factor depends on the function's id, so
 // that not all rows are filled at once after a slice.
 static uint64_t spans_until(const struct Code *code)
 {
@@ -164,10 +166,10 @@ static uint64_t spans_ticks(struct Code *code, const struct Moment *at)
     return row->spans_ticks;
 }
 
-// Returns the calls per second of a function that was dark at some time since
-// begin_rate. The rate comes from the spans, which are the times for which the
-// function was armed. A hot function is never armed, so its rate is its sampled
-// time divided by the time of a call.
+// Returns the calls per second of a function that had no hooks (was dark) at
+// some time since begin_rate. The rate is computed from the spans, which are
+// the times in which the function had hooks. A hot function never has hooks, so
+// its rate is its sampled time divided by the time of a call.
 static double estimated_rate(struct Code *code, const struct Moment *at)
 {
     if (Code_arming(code) != ARMED_HOT)
@@ -177,8 +179,8 @@ static double estimated_rate(struct Code *code, const struct Moment *at)
                     : NAN;
 }
 
-// Returns the relative error of Code_calls_an_entry. If a function goes dark
-// during a call, only some of this call's entries are counted.
+// Returns the relative error of Code_calls_an_entry. If a function loses its
+// hooks during a call, only some of this call's entries are counted.
 static double entry_error(const struct Code *code)
 {
     double calls = (double)Code_calls(code);
@@ -189,9 +191,8 @@ static double entry_error(const struct Code *code)
 }
 
 // Returns the estimated number of calls that no hook has counted. Stores the
-// standard deviation of the estimate in *error. Without a histogram, the
-// durations of the calls may differ by any factor, so their spread is taken as
-// 1.
+// standard deviation of the estimate in *error. Without a histogram the spread
+// of the durations is taken as 1, because they may differ by any factor.
 static double missed_calls(struct Code *code, const struct Moment *at,
                            double *error)
 {
@@ -213,8 +214,8 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
-// Fills the calls per second. If the function was armed all the time, the calls
-// are counted, otherwise they are estimated.
+// Fills in the calls per second. They are counted if the function always had
+// hooks, otherwise estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
@@ -250,13 +251,14 @@ static void fill_rates(struct Function *f, struct Code *code,
         f->calls_per_s_error =
             Spans_rate_error(code, spans_ticks(code, at), at->hz);
     else if (f->calls_error > UNKNOWN)
-        // The calls per second are computed from the same mean as the estimated
-        // calls.
+        // The calls per second have the same error, because they are computed
+        // from the same mean.
         f->calls_per_s = NAN;
 }
 
-// Counts the sites of a function only after a change. Most functions seldom
-// change, and reading their sites takes time, because sites take much memory.
+// Counts a function's sites (places in bytecode that can have hooks) only after
+// a change. Most functions seldom change, and it takes time to read their
+// sites, which need much memory.
 static void fill_sites(struct Function *f, struct Code *code)
 {
     // This load pairs with the release in Code_note_change.
@@ -284,9 +286,9 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// Returns the seconds since the function's newest hit. If the function's newest
-// calls cannot be timed because they call a dark function, returns the seconds
-// since the newest call that was timed.
+// Returns the seconds since the function's newest hit. If its newest calls
+// cannot be timed because they call a function without hooks (a dark function),
+// returns the seconds since the newest timed call.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);
@@ -313,7 +315,7 @@ static void fill_specialized(struct Function *f, const struct Code *code)
         atomic_load_explicit(&code->poll.specialized, memory_order_relaxed);
 }
 
-// A row of which nothing is known yet.
+// A row in which all numbers are unknown.
 static const struct Function UNKNOWN_ROW = {
     .c_share = NAN,
     .min_cycles = NAN,
@@ -358,16 +360,15 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // The bytes of memory in `bytes` are not part of Registry.bytes.
+    // Registry.bytes does not include these bytes.
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
                             Counter_get(&code->share.bytes));
     return f->name && f->file && PartsRow_fill(arena, f, code, at) &&
            fill_callers(arena, f, code, at);
 }
 
-// Returns true if missed_per_s is the growth of all missed calls. Without this
-// growth, Fading_apply cannot compute how many calls of the function were
-// missed.
+// Returns true if `missed_per_s` is the growth of all calls that no hook saw.
+// Fading_apply computes the number of missed calls from this growth.
 static bool is_growth_known(const struct Function *f, const struct Code *code)
 {
     return !(f->missed_per_s > 0) ||
@@ -384,7 +385,8 @@ uint64_t FunctionRow_settled_until(const struct Function *f,
 
     if (!same || (code->hot.histogram && !code->row.quantiles_settled) ||
         !is_growth_known(f, code) || LatencyRow_changes(code) ||
-        code->who.c_function) // The row depends on the callers' rows.
+        // The row of a C function depends on its callers' rows.
+        code->who.c_function)
         return 0;
     return Spans_is_settled(code) ? UINT64_MAX : spans_until(code);
 }

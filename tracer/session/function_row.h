@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes a function's row in a snapshot. A row has the function's counters at
-// one moment, and numbers that are computed from these counters. The builder
-// calls these functions with Session.draining held, so that no code is freed.
+// the time of the snapshot, and numbers that are computed from these counters.
+// The builder calls these functions with Session.draining held, so that no code
+// is freed.
 #pragma once
 
 #include "ipc/row_set.h"
@@ -11,13 +12,12 @@
 // Smallest number of seconds over which a rate is computed.
 #define RATE_WINDOW 0.5
 
-// Fills the row of a function. The row points to memory of the arena. Returns
-// false if there is no memory.
+// Fills the row of a function. The row points to texts and lists in the arena.
+// Returns false if there is no memory.
 bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
 // Returns the time in ticks until which the row stays the same if the function
-// has no event. Only numbers that decay with time may change earlier. The
-// result UINT64_MAX means for ever, and 0 means that the row may change at
-// once.
+// has no event. Only numbers that decay with time may change earlier.
+// UINT64_MAX means for ever, and 0 means that the row may change at once.
 uint64_t FunctionRow_settled_until(const struct Function *f,
                                    const struct Code *code);

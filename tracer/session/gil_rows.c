@@ -2,8 +2,8 @@
 #include "tracer/session/gil_rows.h"
 #include "tracer/base/rcu.h"
 
-// Sets the name and the file of one function on a stack. A function whose code
-// object is freed has only an id.
+// Sets the name and the file of one function on a stack. If the function's code
+// object was freed, only its id is known.
 static bool name(struct Snapshot *snapshot, struct StackPlace *place,
                  struct Registry *registry)
 {

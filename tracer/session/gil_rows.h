@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Fills the numbers about the GIL in a snapshot.
+// Fills in a snapshot's numbers about the GIL.
 #pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/sample/sampler.h"
 
-// Fills the shares of time with the GIL, and the stack of the longest hold of
-// the GIL. Returns false if there is no memory. Only the thread that builds
+// Fills in the shares of time with the GIL, and the stack of the longest hold
+// of the GIL. Returns false if there is no memory. Only the thread that builds
 // snapshots calls this function.
 bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct Registry *registry);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// While viewers copy the recording's file, no block of it is forgotten because
-// of the limit, no later request brings the recording up to date, and no name
-// moves in it. A viewer that is too slow notices this by itself.
+// While viewers copy the recording's file, the file hardly changes: no block is
+// dropped because of the limit, no later request brings the recording up to
+// date, and no name moves. A viewer that is too slow for this notices it by
+// itself.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -17,42 +18,41 @@
 #include <string.h>
 #include <time.h>
 
-// ns for which the recording's file stays as it is. In 10 s a viewer copies 1
-// GB.
+// For this number of ns the recording's file stays as it is. In 10 s a viewer
+// copies 1 GB.
 #define STEADY_NS UINT64_C(10000000000)
-// A viewer gets the same state of the file as an earlier viewer only if the
-// file stays as it is for at least this number of ns.
+// A second viewer gets the same state of the file only if the file stays as it
+// is for at least this number of ns.
 #define LEAST_NS UINT64_C(3000000000)
 // After an answer that took some CPU time, the next answer must wait for COST
-// times this CPU time. So viewers cost at most a hundredth of a core.
+// times this CPU time. Viewers thus cost at most a hundredth of a core.
 #define COST 100
-// An answer may come this number of ns before the wait after the earlier
-// answers (COST) has ended. With CREDIT_NS, a user who exports two files in a
-// row does not wait.
+// The wait that COST demands may be shortened by this number of ns. A user who
+// exports two files in a row therefore does not wait.
 #define CREDIT_NS UINT64_C(10000000000)
-// Bytes by which a viewer's copy in memory may exceed the timeline's limit,
-// because it has more names.
+// A viewer's copy in memory may exceed the timeline's limit by this number of
+// bytes, because it has more names.
 #define COPY_SPARE (UINT64_C(128) << 20)
-// Number of blocks of 64 KiB for the names in a copy, which is enough for all
-// names.
+// A copy has at most this number of blocks of 64 KiB for names, which is enough
+// for all names.
 #define NAME_BLOCKS 4096u
 
 struct Handout {
     // Descriptor of the recording that a viewer gets, for reading only.
     int descriptor;
-    uint64_t bytes; // Number of bytes of the recording that a viewer gets.
-    // CLOCK_MONOTONIC in ns until which the recording's file keeps what it has
-    // now; 0 means for ever.
+    uint64_t bytes; // Number of bytes of that recording.
+    // CLOCK_MONOTONIC in ns until which the recording's file keeps its present
+    // contents, or 0 if it always does.
     uint64_t until_ns;
-    // Seconds since the newest event in the recording that a viewer gets.
+    // Seconds since the newest event in that recording.
     double age_s;
 };
 
 // --- Names ------------------------------------------------------------------
 
 // Returns a list of the ids of all functions that exist or were freed recently.
-// Sets *listed to the number of ids. The caller frees the list. Returns NULL if
-// there is no memory.
+// Stores the number of ids in *listed. The caller frees the list. Returns NULL
+// if there is no memory.
 static uint32_t *list_functions(struct Session *session, size_t *listed)
 {
     struct Engine *engine = session->engine;
@@ -72,7 +72,7 @@ static uint32_t *list_functions(struct Session *session, size_t *listed)
 }
 
 // Writes the names of the listed functions into a copy of the recording. A
-// recording in memory has little room for names, and lacks some of them.
+// recording in memory lacks some names, because it has little room for names.
 static void add_names(struct Session *session, struct Recording *copy,
                       const uint32_t *ids, size_t count)
 {
@@ -131,8 +131,8 @@ static int share_copy(struct Session *session, const uint32_t *ids,
     copy = begin_copy(session, &error);
     if (!copy)
         return error;
-    // During the copying, names may move in the recording, but add_names writes
-    // all of them.
+    // Names may move in the recording meanwhile, but add_names writes all of
+    // them.
     error = Recording_copy(copy, from);
     if (!error) {
         add_names(session, copy, ids, count);
@@ -142,8 +142,9 @@ static int share_copy(struct Session *session, const uint32_t *ids,
     return error;
 }
 
-// Shares the file that an earlier viewer may still be copying. Bringing the
-// recording up to date now would drop lists that the earlier viewer needs.
+// Shares the file that an earlier viewer may still be copying. The recording
+// must not be brought up to date now, because this would drop lists that the
+// earlier viewer needs.
 static int share_held(struct Timeline *timeline, uint64_t until_ns,
                       struct Handout *handout)
 {
@@ -277,9 +278,9 @@ static void drop(struct Handouts *handouts)
     pthread_mutex_unlock(&handouts->mutex);
 }
 
-// Returns the time in ns at which the request may be answered. A viewer that
-// would have too little time to copy the file waits until the recording may be
-// brought up to date.
+// Returns the time in ns at which the request may be answered. If the viewer
+// would have too little time to copy the file, it waits until the recording may
+// be brought up to date.
 static uint64_t due_ns(struct Session *session,
                        const struct HandoutRequest *request, uint64_t now)
 {

@@ -9,10 +9,10 @@
 #include "tracer/session/session.h"
 
 void Handouts_init(struct Handouts *handouts);
-// Refuses the viewers' requests that wait, and all later requests. Must be
+// Handouts_close refuses all waiting and all later requests of viewers. Must be
 // called after the collector has stopped.
 void Handouts_close(struct Session *session);
-// Must be called in a forked child. Closes the copy of the recording that the
-// parent's collector was making.
+// Handouts_abandon must be called in a forked child. Closes the copy of the
+// recording that the parent's collector was making.
 void Handouts_abandon(struct Handouts *handouts);
 void Handouts_release(struct Handouts *handouts);

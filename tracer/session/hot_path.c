@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PATH_ROWS 12 // Number of instructions that are shown of a function.
-// Largest width of the column of opcodes. An opcode with a longer name makes
-// its line longer.
+#define PATH_ROWS 12 // Instructions that are shown.
+// Largest width of the column that has opcodes. An opcode with a longer name
+// makes its line longer.
 #define MAX_OPCODES 41
 
 static struct Figure figure_hits(const struct ListingDetailRow *row)

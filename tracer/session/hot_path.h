@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes a function's hottest instructions for the report, as a disassembly
-// with "BASE -> SPECIALISED", source line, hits and cycles. All functions of
-// hot_path.h are pure.
+// with "BASE -> SPECIALISED", source line, hits and cycles. The functions of
+// hot_path.h only use their arguments.
 #pragma once
 
 #include "ipc/base/bytes.h"

@@ -6,17 +6,17 @@
 
 static const double QUANTILES[] = {0.5, 0.99};
 
-// Returns `value`, but at most `most`. NaN stays NaN.
+// Returns the smaller one of `value` and `most`. NaN stays NaN.
 static double not_above(double most, double value)
 {
     return value > most ? most : value;
 }
 
-// Fills the longest latency and the quantiles. Reading the histogram takes
-// long, so the quantiles are read again only after the number of calls has
-// grown by 1/64. If the ends of some calls were missed, these calls may have
-// been the longest. If ends were missed, a quantile is known only if far fewer
-// calls were missed than are longer than this quantile.
+// Fills in the longest latency and the quantiles. It takes long to read the
+// histogram, so the quantiles are read again only after the number of calls has
+// grown by 1/64. If hooks have missed the ends of some calls, these calls may
+// have been the longest. A quantile is then known only if far fewer ends were
+// missed than calls are longer than the quantile.
 static void fill_quantiles(struct Function *f, struct Latency *latency,
                            double hz)
 {
@@ -33,7 +33,8 @@ static void fill_quantiles(struct Function *f, struct Latency *latency,
         latency->read_calls = calls;
         latency->read_cut = cut;
     }
-    // A quantile may exceed the longest latency by the width of a bucket.
+    // The quantiles are limited, because a quantile may exceed the longest
+    // latency by the width of a bucket.
     f->wall_max_s = (double)Counter_get(&latency->longest) / hz;
     f->wall_p50_s = not_above(f->wall_max_s, latency->wall_p50_s);
     f->wall_p99_s = not_above(f->wall_max_s, latency->wall_p99_s);
@@ -46,9 +47,9 @@ static bool is_armed(const struct Code *code)
            Code_arming(code) != ARMED_SLICES && Code_arming(code) != ARMED_HOT;
 }
 
-// Returns true if the function has been armed for at least 1 s plus twice its
-// longest latency. All calls that began before the function was armed have then
-// ended.
+// Returns true if the function has had hooks for at least 1 s plus twice its
+// longest latency. All calls that began before the hooks were installed have
+// then ended.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,
                           const struct Moment *at)
@@ -73,8 +74,8 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
         return;
     if (!latency || latency->look != at->registry->latencies.look ||
         !latency->in_flight) {
-        // No hook saw the beginning of a call that was running when the code
-        // was adopted.
+        // No hook saw the beginning of a call that was already running when
+        // Ocular found the code.
         if (all && !code->cold.found_running)
             f->in_flight = 0;
         return;

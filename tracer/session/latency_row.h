@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills the latencies and the calls in flight in a function's row. The thread
-// that builds a snapshot calls these functions.
+// Fills in the latencies and the calls in flight (begun and not ended) of a
+// function's row. The thread that builds a snapshot calls these functions.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -18,11 +18,11 @@
 #include <stdio.h>
 #include <string.h>
 
-// Samples per second at the start, which cost about 0.1 % of CPU time. The
+// Samples per second at the start, which take about 0.1 % of CPU time. The
 // budget changes this rate.
 #define SAMPLER_HZ 100.0
 #define GOODBYE_MS 200
-// A program that only waits has its waits written to the recording after this
+// If a program only waits, its waits are written to the recording after this
 // number of seconds.
 #define WAITS_S 5.0
 
@@ -41,7 +41,7 @@ static int start_server(struct Session *session, char *why, size_t why_size)
                        why_size);
 }
 
-// Returns false if the user has chosen a signal that cannot be used. If the
+// Returns false if the user has chosen a signal that Ocular cannot use. If the
 // user has chosen no signal and none is free, the sampler only observes
 // threads, and the snapshot says so.
 static bool check_signal(struct Session *session, char *why, size_t why_size)
@@ -74,8 +74,8 @@ static void keep_sample(void *context, const struct FlameSample *sample,
         .path = sample->path,
         .depth = sample->depth};
 
-    // A sample without a time comes from an observation that has just been
-    // made.
+    // UINT64_MAX means that the sample comes from an observation that has just
+    // been made.
     if (ticks == UINT64_MAX)
         kept.ticks = Clock_read(&session->engine->clock);
     SampleTrack_add(&session->samples, session->timeline, &kept);
@@ -83,8 +83,9 @@ static void keep_sample(void *context, const struct FlameSample *sample,
     HitRing_wake(&session->engine->counting.ring);
 }
 
-// Adds a wait to the timeline: its time by the kinds of the flame graph, and
-// the weights of its reasons. The sampler's thread calls this function.
+// Adds a wait to the timeline, with its time for each kind in the flame graph,
+// and with the weights of its reasons. The sampler's thread calls this
+// function.
 static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
 {
     struct Session *session = context;
@@ -93,7 +94,7 @@ static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
                                         .tid = tid,
                                         .path = wait->path,
                                         .depth = wait->depth};
-    // Often the time and the weight are the same, and stored only once.
+    // Often the time and the weight are the same, and are stored only once.
     bool same = wait->kind == wait->drawn && wait->kind_ns == wait->ns;
     bool same_starved = wait->starved_weight_ns == wait->starved_ns;
     const struct TimelineWait waits[SAMPLE_TRACK_WAITS] = {
@@ -104,7 +105,7 @@ static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
 
     SampleTrack_add_waits(&session->samples, session->timeline, &kept, waits,
                           SAMPLE_TRACK_WAITS);
-    // A program that only waits does not need the collector's thread at each
+    // If the program only waits, the collector's thread is not needed at each
     // wait.
     if ((double)(kept.ticks - session->waits_ticks) >
         WAITS_S * Clock_hz(&session->engine->clock)) {
@@ -139,8 +140,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
         // Without the right to read the process's own memory there are no
-        // samples. Without samples, only hooks measure, and shares are not
-        // known.
+        // samples. Only hooks then measure, and shares are not known.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
@@ -161,15 +161,15 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
     if (error)
         snprintf(why, why_size, "the collector cannot start: %s",
                  strerror(-error));
-    // Some viewers of the persistent server may already wait.
+    // Viewers of the persistent server may already wait.
     if (!error && session->config.persistent)
         Collector_want(&session->collector);
     return error;
 }
 
-// Makes the timeline. If the default folder cannot take the recording, the
-// timeline forgets its oldest part instead. If the user has named a folder that
-// cannot take the recording, this is an error.
+// Makes the timeline. If the recording cannot be stored in the default folder,
+// the timeline forgets its oldest part instead. If it cannot be stored in a
+// folder that the user has named, this is an error.
 static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
     int error = Recorder_start(session);
@@ -196,7 +196,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     session->arm_new = true;
     session->engine = engine;
     // Code that was retired between two sessions belongs to no session, and no
-    // thread reads it.
+    // thread uses it.
     Registry_free_retired(engine->registry);
     Exports_init(session);
     Handouts_init(&session->handouts);
@@ -317,12 +317,12 @@ int Session_resume(struct Session *session)
 }
 
 // Releases a session in a forked child. The child has one thread, and the
-// parent's other threads may have held any lock. So the child does not touch
-// data that a lock guards, and leaks its memory.
+// parent's other threads may have held any lock. The child therefore leaves
+// data alone that a lock guards, and leaks its memory.
 void Session_abandon(struct Session *session)
 {
     Collect_release(session);
-    // In the child no thread empties the ring `rearmed`.
+    // No thread empties the ring `rearmed` in the child.
     Ring_free(session->engine->rearmed);
     session->engine->rearmed = NULL;
     if (session->timeline)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts and stops a session with its threads. python/, which owns the session,
-// calls these functions.
+// Starts and stops a session with its threads. The code in python/ owns the
+// session and calls these functions.
 #pragma once
 
 #include "tracer/session/session.h"
@@ -16,12 +16,12 @@ int Session_start(struct Session **session, struct Engine *engine,
 // caller must not hold the GIL.
 void Session_finish(struct Session *session);
 void Session_free(struct Session *session);
-// For a fork, Session_pause ends Ocular's threads, but keeps all data and all
-// viewers. Session_resume starts Ocular's threads again and returns 0 or
-// -errno. After an error, Session_resume may be called again. Between the two
-// calls no thread may wait for a snapshot.
+// Around a fork, Session_pause ends Ocular's threads, but keeps all data and
+// all viewers. Session_resume starts Ocular's threads again and returns 0 or
+// -errno. After an error, Session_resume may be called again. No thread may
+// wait for a snapshot between Session_pause and Session_resume.
 void Session_pause(struct Session *session);
 int Session_resume(struct Session *session);
-// Releases the session's server and sampler in a forked child, but joins no
-// thread. An abandoned session may be freed only if it was paused.
+// Session_abandon releases the session's server and sampler in a forked child,
+// but joins no thread. An abandoned session may be freed only if it was paused.
 void Session_abandon(struct Session *session);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A line's share is the function's share, times the line's part of the samples
-// of the function's instructions.
+// A line's share is the function's share, multiplied by the fraction of the
+// function's samples that found the line.
 #include "tracer/session/line_rows.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -11,8 +11,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ASKED_NS 10000000000u // Lines are filled for ten seconds.
-#define FUNCTIONS_MOST 64     // Number of functions whose lines are read.
+// Snapshots have lines for ten seconds after a request.
+#define ASKED_NS 10000000000u
+#define FUNCTIONS_MOST 64 // Functions whose lines are read.
 #define ROWS_MOST 200
 
 void LineRows_ask(struct LineRows *rows)
@@ -25,7 +26,7 @@ void LineRows_ask(struct LineRows *rows)
 
 struct Candidate {
     const struct Code *code;
-    double cpu;   // The share of one core, without waits.
+    double cpu;   // Share of one core, without waits.
     double share; // LineHits_share
 };
 
@@ -43,8 +44,9 @@ static struct Candidate candidate(const struct Code *code,
     return result;
 }
 
-// Replaces the least of the candidates. Keeps the functions with the largest
-// shares, and of functions without a share the oldest ones.
+// Adds a function to the best candidates, or replaces the least of them. The
+// best are those with the largest shares. Without shares, the oldest functions
+// are kept.
 static void offer(struct Candidate *best, size_t *count,
                   const struct Candidate *one)
 {
@@ -103,9 +105,8 @@ static struct LineRow *add(struct LineList *list)
     return &rows[list->count++];
 }
 
-// Adds up the samples of each line. samples[i] belongs to the line
-// range.first + i.
-// Returns the number of samples of all lines.
+// Adds up the samples of each line. The samples of the line range.first + i are
+// in samples[i]. Returns the number of samples of all lines.
 static uint64_t sum_samples(const struct Code *code, struct LineRange range,
                             uint64_t *samples)
 {
@@ -167,8 +168,8 @@ static bool add_lines(struct LineList *list, const struct Candidate *from,
             row.share = from->cpu * (double)samples[i] / (double)all;
         LineRow_count(&row, code, from->share, at);
         if (!row.hits)
-            // CPython reports no event at the line of a function's first
-            // instruction.
+            // The line has no hits if it is that of the function's first
+            // instruction, for which CPython reports no event.
             row.hits = row.hits_exact = NULL_U64, row.hits_per_s = NAN;
         if (!samples[i] && row.hits == NULL_U64)
             continue;
@@ -206,8 +207,8 @@ static int hottest_first(const void *left, const void *right)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-// Copies the hottest lines into the snapshot. The names of a function are
-// copied once for each of its lines.
+// Copies the hottest lines into the snapshot. The function's name and file are
+// copied for each line.
 static bool publish(struct LineList *list, struct Snapshot *snapshot,
                     const struct Moment *at)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fills the hottest lines of the program into a snapshot, for some seconds
-// after a viewer or the program has asked for them. The thread that builds a
-// snapshot calls LineRows_fill.
+// Fills in the program's hottest lines in a snapshot, for some seconds after a
+// viewer or the program has asked for them. The thread that builds a snapshot
+// calls LineRows_fill.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -17,11 +17,11 @@ struct LineRows {
 
 // Asks for the hottest lines. Any thread may call this function.
 void LineRows_ask(struct LineRows *rows);
-// Fills the lines of the functions that take the most time, the line with the
-// largest share first. Returns false if there is no memory.
+// Fills in the lines of the functions that take the most time, the line with
+// the largest share first. Returns false if there is no memory.
 bool LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
                    const struct Moment *at);
-// Fills a row with the hits of a line, which are null if they are not known.
+// Fills in the hits of a line in its row, which are null if they are not known.
 // `share` is the result of LineHits_share.
 void LineRow_count(struct LineRow *row, const struct Code *code, double share,
                    const struct Moment *at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes a listing, and finds out which function each call instruction calls.
-// For a call, the bytecode first loads a callable and marks it, and then loads
-// the arguments. Each call instruction takes the newest marked callable that
-// was not called yet.
+// For a call, the bytecode first loads a callable (which this code marks), and
+// then loads the arguments. Each call instruction calls the newest marked
+// callable that was not called yet.
 #include "tracer/session/listing_builder.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ struct ListingBuilder {
     struct Listing *listing;
     struct ListingRow *rows;
     size_t count;
-    // Rows that have loaded a callable that was not called yet. If the
-    // callable's name has several parts, the array has the row of the last
+    // Rows of instructions that have loaded a callable that was not called yet.
+    // If the callable's name has several parts, this is the row of the last
     // part.
     size_t waiting[WAITING_MOST];
     unsigned waiting_count;
@@ -129,8 +129,8 @@ static bool is_attribute(const struct ListingBuilder *builder, size_t row)
     return is_named(builder, row, "LOAD_ATTR");
 }
 
-// Returns the last word of an instruction's text. If the instruction loads two
-// variables, this word is the second variable.
+// Returns the last word of an instruction's text. For an instruction that loads
+// two variables, this word is the second variable.
 static const char *last_word(const char *text)
 {
     const char *blank = strrchr(text, ' ');
@@ -138,8 +138,8 @@ static const char *last_word(const char *text)
     return blank ? blank + 1 : text;
 }
 
-// Returns a name like "json.loads", of which the instruction at `row` loads the
-// last part.
+// Returns a name like "json.loads". The instruction at `row` loads the last
+// part of the name.
 static const char *name_at(struct ListingBuilder *builder, size_t row)
 {
     const char *parts[PARTS_MOST];
@@ -186,8 +186,7 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
 }
 
 // Returns true if the instruction calls an object that the instruction before
-// it has made. If a call calls what the instruction before it has made, no
-// callable is marked.
+// it has made. Such an object is not marked.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

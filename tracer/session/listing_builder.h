@@ -14,7 +14,7 @@ struct ListingBuilderSource {
     // Text of the operands, or NULL if it was not read yet.
     const struct OperandText *text;
     const struct Opcodes *opcodes;
-    // True if there is a sampler, so that instructions have samples.
+    // True if there is a sampler, and instructions therefore have samples.
     bool sampled;
     double share;   // The result of LineHits_share, or 0 if it is not known.
     uint64_t ticks; // Time of the listing in ticks.
@@ -22,6 +22,6 @@ struct ListingBuilderSource {
 };
 
 // Returns the listing, or NULL if there is no memory. The listing has copies of
-// the function's name and file. The listing points to opcodes and operand text,
-// which must live as long as the listing.
+// the function's name and file. It points to opcodes and operand text, which
+// must live as long as the listing.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);

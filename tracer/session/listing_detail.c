@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The hits of an instruction are computed from the next site after it. If
-// control runs straight from the instruction to the site, the instruction ran
-// at least as often as the site was hit. If a jump may go to a row between the
-// instruction and the site, the site's hits say nothing about the instruction.
-// If an exception comes between an instruction and its site, the instruction
-// runs, but the site is not reached. So the hits of a site are a lower bound
-// for the instruction. The hits are exact only at the site itself, or if every
-// call has returned.
+// Each row is an instruction. Its hits are computed from the next site
+// (instruction with a hook) after it. If control runs straight from the
+// instruction to the site, the instruction ran at least as often as the site
+// was hit. If a jump may go to an instruction between the two, the site's hits
+// say nothing. An exception can come after the instruction and before the site
+// is reached. The hits of a site are therefore a lower bound for the
+// instruction. The hits are exact only at the site itself, or if every call has
+// returned.
 #include "tracer/session/listing_detail.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/lines.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-struct Step { // The effect of a row on the flow of control.
+struct Step { // How a row (an instruction) influences the flow of control.
     // The first code unit after the row's instruction and its caches.
     uint32_t end;
     bool target; // True if a jump may go to this row.
@@ -31,8 +31,8 @@ struct Walk {
     const struct Opcodes *opcodes;
     struct ListingDetailRow *rows;
     struct Step *steps;
-    // row_of[unit] is the number of the row of a code unit. The row of an
-    // EXTENDED_ARG is the row of its instruction.
+    // Number of the row of each code unit. An EXTENDED_ARG belongs to the row
+    // of its instruction.
     uint32_t *row_of;
     size_t count;
 };
@@ -47,8 +47,8 @@ static unsigned flags_of(const struct Walk *walk, size_t row)
     return walk->opcodes->flags[walk->rows[row].opcode];
 }
 
-// Returns the first site at the row's instruction, or NULL. Sets *end to the
-// end of the sites at this instruction.
+// Returns the first site at the row's instruction, or NULL. Stores the end of
+// the sites at this instruction in *end.
 static const struct Site *sites_of(const struct Walk *walk, size_t row,
                                    const struct Site **end)
 {
@@ -99,8 +99,8 @@ static void set_live(const struct Walk *walk, struct ListingDetailRow *row)
         row->live = known;
 }
 
-// Returns false if one arm of a branch has no hook. The other arm alone would
-// still count then.
+// Returns false if one arm of a branch has no hook. Otherwise the hits of the
+// other arm alone would be taken as all.
 static bool counts_arms(const struct Walk *walk, const struct Site *site)
 {
     return !Code_has_two_arms(walk->code, site) ||
@@ -140,7 +140,7 @@ static void set_samples(const struct Walk *walk, struct ListingDetailRow *row)
     row->c_samples = atomic_load_explicit(samples, memory_order_relaxed);
 }
 
-// Fills one row for each instruction of the function. The bytes of
+// Fills in one row for each instruction of the function. The bytes of
 // EXTENDED_ARGs become a part of the instruction's argument.
 static void read_instructions(struct Walk *walk, const uint32_t *lines)
 {
@@ -167,7 +167,7 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
             walk->row_of[unit++] = (uint32_t)walk->count;
         argument = row->argument;
         if (walk->opcodes->flags[opcode] & OPCODE_EXTENDED)
-            // The instruction after an EXTENDED_ARG uses the same row.
+            // An EXTENDED_ARG and the instruction after it use the same row.
             continue;
         set_live(walk, row);
         set_site(walk, walk->count);
@@ -232,8 +232,7 @@ static void mark_targets(struct Walk *walk)
 
 // --- Hits and cycles ---
 
-// Returns true if the row's instruction has no site, but control never
-// continues at the next row.
+// Returns true if control never continues at the next row.
 static bool is_end(const struct Walk *walk, size_t row)
 {
     return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
@@ -252,8 +251,8 @@ static bool has_opcode(const struct Walk *walk, const char *name)
 struct Totals {
     uint64_t returns;
     bool resumes; // True if the function can be suspended.
-    // True if each call of the function has returned, so that no call is
-    // running and none was ended by an exception.
+    // True if each call of the function has returned. No call is then running,
+    // and none was ended by an exception.
     bool conserved;
 };
 
@@ -276,8 +275,8 @@ static struct Totals count_returns(const struct Walk *walk)
     return totals;
 }
 
-// Fills the hits and the cycles of all rows. The loop goes backwards, and each
-// row takes the numbers of the next site after it.
+// Fills in the hits and the cycles of all rows. The loop goes backwards, and
+// each row takes the numbers of the next site after it.
 static void spread_sites(struct Walk *walk, bool conserved)
 {
     bool known = false;
@@ -305,8 +304,8 @@ static void spread_sites(struct Walk *walk, bool conserved)
             at->hits = hits;
             at->exact = walk->code->hot.exact && !leaves && (ends || conserved);
         }
-        // Control may also have come to the row by a jump, so the number of
-        // jumps to it is a lower bound, too.
+        // Jumps may also lead to this row, so their number is a lower bound,
+        // too.
         if (leaves && walk->steps[row].jumps > at->hits)
             at->hits = walk->steps[row].jumps;
         if (leaves || walk->steps[row].target)
@@ -314,9 +313,8 @@ static void spread_sites(struct Walk *walk, bool conserved)
     }
 }
 
-// Each call runs the rows before the first branch or jump exactly once. So the
-// rows before the first branch or jump ran at least as often as the function
-// has returned.
+// Each call runs the rows before the first branch or jump exactly once. These
+// rows therefore ran at least as often as the function has returned.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
     uint64_t calls = Counter_get(&walk->code->hot.entries);
@@ -345,8 +343,8 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 // --- Precise mode ---
 
 // Returns a lower bound of the number of executions of a RESUME, which has no
-// event of its own. The lower bound is the number of hits of the next
-// instruction, or 0 if a jump may go to the next instruction.
+// event of its own. This is the number of hits of the next instruction, or 0 if
+// a jump may go to that instruction.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)
@@ -354,8 +352,8 @@ static uint64_t resumed(const struct Walk *walk, size_t row)
     return walk->rows[row + 1].hits;
 }
 
-// Fills each row with its own measured numbers. The loop goes backwards,
-// because a RESUME takes the hits of the next row.
+// Fills in each row's own measured numbers. The loop goes backwards, because a
+// RESUME takes the hits of the next row.
 static void read_own(struct Walk *walk, const struct Totals *totals)
 {
     const struct Code *code = walk->code;
@@ -370,8 +368,8 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
         const struct Site *end, *site = sites_of(walk, row, &end);
         uint64_t timed = Counter_get(&own->timed);
 
-        // A code unit that does not begin an instruction has no counters of its
-        // own.
+        // A code unit has no counters of its own if no instruction begins
+        // there.
         if (own->unit != unit)
             continue;
         if (timed)
@@ -383,7 +381,7 @@ static void read_own(struct Walk *walk, const struct Totals *totals)
             at->hits = Counter_get(&own->hits);
             at->exact =
                 !atomic_load_explicit(&own->floor, memory_order_relaxed);
-            // The cycles of an instruction with a site that is not redundant
+            // If the instruction has a site that is not redundant, its cycles
             // were counted at the site.
             if (site && !site->redundant)
                 at->cycles = site_cycles(site, end);
@@ -427,7 +425,8 @@ int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
             spread_sites(&walk, totals.conserved);
             spread_entry(&walk, &totals);
         }
-        // The bytecode of a stand-in never runs.
+        // The bytecode of a stand-in (for C code) never runs, so it has no
+        // rows.
         *detail = (struct ListingDetail){
             code->hot.id, walk.rows, Code_is_stand_in(code) ? 0 : walk.count,
             code->layout.instructions != NULL};

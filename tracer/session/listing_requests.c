@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Limits the cost of viewers that show code. A function's listing is made at
 // most five times a second, once for all its viewers. All listings together use
-// a fixed part of a core, and a smaller part while the budget is overdrawn. A
-// viewer that asks for listings more often must wait.
+// a fixed part of a core, and a smaller part while the budget is exceeded
+// (overdrawn). Viewers that ask for more must wait.
 #include "tracer/session/listing_requests.h"
 #include "ipc/base/now.h"
 
@@ -12,12 +12,13 @@
 #include <time.h>
 
 #define PERIOD_NS 200000000ull // ns between two listings of a function.
-// ns between two listings of a function while the overhead budget is overdrawn.
+// ns between two listings of a function while the overhead budget is exceeded
+// (overdrawn).
 #define DEBT_PERIOD_NS 950000000ull
-#define CORE_PART 0.0025 // Part of a core that all listings together may use.
+#define CORE_PART 0.0025 // Largest part of a core for all listings.
 #define DEBT_PART 0.0005
-// ns for which a listing waits for its operand text. The wait for the text is
-// limited, because C code may hold the GIL for a long time.
+// A listing waits at most this number of ns for its operand text. The text may
+// take longer, because C code may hold the GIL for a long time.
 #define TEXT_NS 300000000ull
 // Operand text is kept for this number of ns after the last request for it.
 #define KEPT_NS 10000000000ull
@@ -60,7 +61,7 @@ static void remove_request(struct ListingRequests *requests, unsigned index)
 }
 
 // Queues a viewer's request for a listing. The caller holds the mutex. Returns
-// 1 if no other viewer waits for this function's listing, otherwise 0 or
+// 1 if no other viewer waits for a listing of the same function, otherwise 0 or
 // -EBUSY.
 static int add_request(struct ListingRequests *requests,
                        const struct ListingRequest *request)
@@ -72,8 +73,8 @@ static int add_request(struct ListingRequests *requests,
         struct ListingRequest *other = &requests->queue[i];
 
         if (other->viewer == request->viewer && other->id == request->id) {
-            // The new request takes the place of the viewer's earlier request
-            // in the queue.
+            // The new request takes the place in the queue of the viewer's
+            // earlier request.
             other->number = request->number;
             return 0;
         }
@@ -133,7 +134,7 @@ void ListingRequests_deliver(struct ListingRequests *requests,
 }
 
 // Asks the governor for operand text. Returns false if the governor does not
-// run or is asked for too much.
+// run or has too many requests.
 static bool want_text(struct ListingRequests *requests, uint32_t id)
 {
     bool asked = false;
@@ -167,8 +168,8 @@ static struct ListingEntry *find_entry(struct ListingRequests *requests,
     return NULL;
 }
 
-// Returns the function's ListingEntry. If the function has no ListingEntry,
-// takes a free one or the one that was not used for the longest time.
+// Returns the function's ListingEntry. If there is none yet, takes a free entry
+// or the one that was not used for the longest time.
 static struct ListingEntry *take_entry(struct ListingRequests *requests,
                                        uint32_t id, uint64_t now)
 {
@@ -258,10 +259,10 @@ static unsigned take_requests(struct ListingRequests *requests, uint32_t id,
     return count;
 }
 
-// Makes a listing and sends it to all viewers that have asked for it. Before it
-// makes the listing, removes the requests from the queue, because a listing
-// must be newer than its request. If a viewer asks while the listing is made,
-// the viewer waits for the next one.
+// Makes a listing and sends it to all viewers that have asked for it. The
+// requests are removed from the queue first, because a listing must be newer
+// than its request. A viewer that asks while the listing is made waits for the
+// next one.
 static void answer(struct ListingRequests *requests,
                    const struct ListingEntry *entry)
 {
@@ -295,15 +296,15 @@ static uint64_t due_ns(const struct ListingRequests *requests,
 
     if (entry->built_ns && entry->built_ns + PERIOD_NS > due)
         due = entry->built_ns + PERIOD_NS;
-    // The first listing of a function waits some time for its operand text.
+    // The first listing of a function waits for a while for its operand text.
     if (entry->asked && !entry->text && !entry->built_ns &&
         request->asked_ns + TEXT_NS > due)
         due = request->asked_ns + TEXT_NS;
     return due;
 }
 
-// Finds the viewer's request that is due first, and returns the time in ns at
-// which it is due. If there is no request, returns UINT64_MAX. Also gives a
+// Finds the request that must be answered first, and returns the time in ns at
+// which it is due. Returns UINT64_MAX if there is no request. Also gives a
 // ListingEntry to each new request.
 static uint64_t next_request(struct ListingRequests *requests,
                              struct ListingRequest *request)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct ListingRequests has the viewers' requests for functions' listings, the
-// operand text that the governor has read, and the time of the next listing. If
-// no viewer asks for listings, none is made and the memory is freed. The
+// operand text that the governor has read, and the time of the next listing. No
+// listing is made and the memory is freed if no viewer asks for listings. The
 // server's thread adds requests, the collector answers them, and the governor
 // delivers operand text. A thread holds ListingRequests.mutex for a few
 // instructions only.
@@ -17,8 +17,8 @@
 // Largest number of waiting requests. A viewer has at most one request at a
 // time.
 #define LISTING_REQUESTS 128
-// Largest number of functions whose code viewers show. A viewer shows the code
-// of at most one function.
+// The code of at most this number of functions is shown in viewers. Each viewer
+// shows the code of at most one function.
 #define LISTING_ENTRIES 128
 
 struct ListingRequest {
@@ -44,7 +44,7 @@ struct ListingEntry {
 
 // Callbacks that make listings and send them to viewers. The collector's thread
 // calls the callbacks. In addition, any thread may call `answer`, and the
-// server's thread and the governor may call `wake`.
+// server's thread and the governor's thread may call `wake`.
 struct ListingRequestsSource {
     void *context;
     // Makes the listing of a function. Returns 0, -ENOENT if the function no
@@ -54,7 +54,7 @@ struct ListingRequestsSource {
     // Sends a message to a viewer, which may have left.
     void (*answer)(void *context, uint64_t viewer,
                    const struct Message *message);
-    // Returns true if the budget is overdrawn.
+    // Returns true if the overhead budget is exceeded.
     bool (*is_overdrawn)(void *context);
     void (*wake)(void *context); // Wakes the collector.
     // Wakes the governor's thread, so that it reads operand text.
@@ -65,8 +65,8 @@ struct ListingRequests {
     struct ListingRequestsSource source;
     pthread_mutex_t mutex; // Guards the members up to `entries`.
     bool closed;
-    // CLOCK_MONOTONIC in ns. Before `quiet_ns`, requests do not wake the
-    // collector. At `quiet_ns` the collector wakes by itself.
+    // CLOCK_MONOTONIC in ns. Until then requests do not wake the collector,
+    // which then wakes by itself.
     uint64_t quiet_ns;
     unsigned request_count;
     // The viewers' requests that wait, the oldest first.
@@ -99,8 +99,8 @@ uint32_t ListingRequests_next_text(struct ListingRequests *requests);
 void ListingRequests_deliver(struct ListingRequests *requests,
                              struct OperandText *text);
 
-// Makes the listings that are due and answers the viewers. The collector's
-// thread calls this function, outside of a read section of RCU.
+// Makes the listings that must be made now, and answers the viewers. The
+// collector's thread calls this function outside of RCU read sections.
 void ListingRequests_serve(struct ListingRequests *requests);
 // Returns the milliseconds until ListingRequests_serve has work, at most
 // `most`.

@@ -18,8 +18,8 @@ static double process_start(void)
     return (double)Now_ns(CLOCK_REALTIME) / 1e9 - Process_age_s(getpid());
 }
 
-// Copies the specialisation history of a code object. A copy is needed, because
-// other threads change the history.
+// Copies the specialisation history of a code object. The copy is needed
+// because other threads change the history.
 static int copy_history(struct Session *session, struct Specialisation *history,
                         const struct Code *code)
 {
@@ -31,7 +31,8 @@ static int copy_history(struct Session *session, struct Specialisation *history,
     return error;
 }
 
-// Returns the share from which the rates of lines are estimated.
+// Returns the function's share of time, from which the rates of its lines are
+// estimated.
 static double share_of(const struct Session *session, const struct Code *code)
 {
     struct ShareTime now;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct Moment has the data that all rows of one snapshot need. The builder
-// makes the struct on the thread that builds the snapshot.
+// struct Moment has the time of a snapshot and other data that all its rows
+// need. The thread that builds the snapshot makes it.
 #pragma once
 
 #include <stdbool.h>
@@ -26,5 +26,5 @@ struct Moment {
     bool sees; // True if there is a sampler that can read stacks.
     // True if the sampler also knows which threads wait for the GIL.
     bool waits;
-    bool ready; // True if it also knows how long threads wait for a CPU.
+    bool ready; // True if the sampler knows how long threads wait for a CPU.
 };

@@ -52,8 +52,8 @@ static void swap(struct Found *found, size_t i, size_t j)
     found->ids[j] = id;
 }
 
-// Inserts the C function, so that the largest time comes first. If there is no
-// room, the smallest time is dropped.
+// Inserts a C function into the list, which begins with the largest time. If
+// the list is full, the smallest time is dropped.
 static void add(void *context, uint32_t line, uint32_t id, uint64_t ns)
 {
     struct Found *found = context;

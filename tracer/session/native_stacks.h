@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The session's part of the samples of C functions: whether they can be taken,
-// and which of them listings show.
+// Samples can contain C functions. These functions say whether they can in this
+// session, and add them to listings.
 #pragma once
 
 #include "ipc/listing.h"
@@ -9,8 +9,9 @@
 // Reads the rows of a file by the library of formats (a NativeReader).
 int NativeStacks_read(const char *path, uint64_t inode, uint64_t offset,
                       struct NativeRows *rows);
-// Returns the reason why samples cannot have C functions, with the remedy, or
-// NULL. Loads the library of formats.
+// Returns the reason why samples cannot contain C functions, and a remedy, or
+// NULL. The function loads the library of formats.
 const char *NativeStacks_trouble(void);
-// Adds to the listing the C functions on top of the stack below its function.
+// Adds to the listing of a function the C functions that it has called, as far
+// as samples found them running.
 void NativeStacks_list(struct Session *session, struct Listing *listing);

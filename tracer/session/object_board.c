@@ -7,11 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-// Objects are counted for this number of ns after the last request.
+// Births and deaths of objects are counted for this number of ns after the last
+// request.
 #define ASKED_NS 10000000000ull
-// The sums are kept for this number of ns after the last request.
+// Their sums are kept for this number of ns after the last request.
 #define KEPT_NS 80000000000ull
-#define TYPES_MOST 57 // Types in a table, so that all lines have room.
+#define TYPES_MOST 57 // Types in a table, so that all their lines have room.
 #define NOT_TRACED "(not traced)"
 
 void ObjectBoard_init(struct ObjectBoard *board, bool always)
@@ -78,20 +79,23 @@ size_t ObjectBoard_bytes(const struct ObjectBoard *board)
 // --- The table -------------------------------------------------------------
 
 struct Creator {
-    uint32_t id;  // Id of the function, or 0 for all that are not traced.
-    double order; // The most important creator has the largest.
-    struct ObjectPairSums sums; // Without births if there is no creator.
+    // Id of the function, or 0 for all functions that are not traced.
+    uint32_t id;
+    double order;               // The most important creator has the largest.
+    struct ObjectPairSums sums; // Has no births if there is no creator.
 };
 
 struct Choice {
     uint16_t name;
-    double order; // The most important name has the largest.
+    double order; // Largest for the most important.
     struct ObjectRates rates;
-    struct ObjectPairSums not_traced; // Of functions that are not traced.
+    // Sums of all functions that are not traced.
+    struct ObjectPairSums not_traced;
     struct Creator creators[OBJECT_CREATORS]; // The most important ones.
 };
 
-// Types that only grow come first, and among them those that surely grow most.
+// The table begins with types whose number of objects grows. The first one is
+// that which surely grows most.
 static double order_of(const struct ObjectRates *rates)
 {
     double busy = rates->born + (isnan(rates->died) ? 0 : rates->died);
@@ -99,8 +103,9 @@ static double order_of(const struct ObjectRates *rates)
     return rates->grows ? 1e15 + rates->net - rates->net_error : busy;
 }
 
-// Writes the most important names, and returns their number. The program's
-// thread may have a small stack, so there is no room for all names.
+// Chooses the most important names of types, and returns their number. The
+// choices are sorted as they come, because the program's thread may have a
+// small stack without room for all names.
 static size_t choose(const struct Objects *objects,
                      struct Choice choices[TYPES_MOST + 1])
 {
@@ -121,8 +126,9 @@ static size_t choose(const struct Objects *objects,
     return count;
 }
 
-// Adds a creator to those of the type. Those with most births come first, but
-// if the type only grows, those whose objects stay alive come first.
+// Adds a function to those that create objects of the type. Functions with the
+// most births come first. If the number of objects grows, functions whose
+// objects stay alive come first.
 static void add_creator(struct Choice *choice, const struct Objects *objects,
                         uint32_t id, const struct ObjectPairSums *sums)
 {
@@ -168,7 +174,8 @@ void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
 {
     struct Choice choices[TYPES_MOST + 1];
     size_t count = choose(objects, choices);
-    uint8_t of[OBJECT_NAMES] = {0}; // 1 + index of the name's choice.
+    // 1 plus the index of the name's choice, or 0.
+    uint8_t of[OBJECT_NAMES] = {0};
 
     for (size_t i = 0; i < count; i++)
         of[choices[i].name] = (uint8_t)(i + 1);
@@ -195,7 +202,7 @@ void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
 
 // --- The snapshot ----------------------------------------------------------
 
-// Sets the function of a row. Returns false if there is no memory.
+// Fills in the function of a row. Returns false if there is no memory.
 static bool fill_function(struct Snapshot *snapshot, struct ObjectRow *row,
                           struct NameQuery *query, uint32_t id)
 {

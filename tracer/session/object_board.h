@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct ObjectBoard passes the births and deaths of objects from the
-// governor's thread to snapshots. Objects are counted if the session was asked
-// to count them, and for a while after a viewer has asked for them. Any thread
-// may call these functions, and no caller needs the GIL.
+// struct ObjectBoard passes the numbers of births and deaths of objects from
+// the governor's thread to snapshots. Objects are counted if the session was
+// asked to count them, and for a while after a viewer has asked for them. Any
+// thread may call these functions, and no caller needs the GIL.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -13,35 +13,36 @@
 #include <stdatomic.h>
 
 #define OBJECT_LINES 400  // Lines of a table.
-#define OBJECT_CREATORS 6 // Lines of functions that create a type's objects.
+#define OBJECT_CREATORS 6 // Functions that create a type's objects.
 
-// The objects of a type, or those of a type that a function creates.
+// The births and deaths of a type's objects, or only of those that a function
+// has created.
 struct ObjectLine {
     char type[OBJECT_NAME];
-    bool total;  // True if the line is for all functions.
+    bool total;  // True for all functions together.
     uint32_t id; // Id of the function, or 0 if it is not traced.
     struct ObjectRates rates;
-    uint64_t born, died; // Numbers that were counted in windows.
+    uint64_t born, died; // As counted in windows.
 };
 
 struct ObjectTable {
-    double part; // Part of the time that was in windows.
+    double part; // Fraction of the time that was in windows.
     size_t count;
     struct ObjectLine lines[OBJECT_LINES];
 };
 
 struct ObjectBoard {
-    bool always; // Objects are counted all the time.
+    bool always; // True if objects are always counted.
     // CLOCK_MONOTONIC in ns at the last request, or 0 if there was none.
     _Atomic uint64_t asked_ns;
     pthread_mutex_t mutex;     // Guards the next members.
     struct ObjectTable *table; // The newest table, or NULL.
-    const char *trouble;       // Why numbers are missing, or NULL.
+    const char *trouble;       // The reason why numbers are missing, or NULL.
 };
 
 void ObjectBoard_init(struct ObjectBoard *board, bool always);
 void ObjectBoard_release(struct ObjectBoard *board);
-// Asks for objects. Returns true if the caller must wake the governor.
+// Asks to count objects. Returns true if the caller must wake the governor.
 bool ObjectBoard_ask(struct ObjectBoard *board);
 bool ObjectBoard_is_asked(const struct ObjectBoard *board);
 // Returns true if the sums of earlier windows are kept.

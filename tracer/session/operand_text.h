@@ -19,8 +19,7 @@ struct TextList {
 struct OperandText {
     uint32_t id; // Id of the function.
     struct TextList lists[TEXT_KINDS];
-    // The next OperandText in the list of those that the governor has
-    // delivered.
+    // Next in the list of those that the governor has delivered.
     struct OperandText *next;
 };
 
@@ -32,6 +31,6 @@ size_t OperandText_bytes(const struct OperandText *operands);
 int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,
                     const char *text);
 // Returns the text of the argument with the given kind and index, or NULL if
-// there are fewer texts.
+// there is no such text.
 const char *OperandText_get(const struct OperandText *operands,
                             enum OperandTextKind kind, uint32_t index);

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-// Makes the wait for a CPU null if the kernel does not count it.
+// Sets the time of waits for a CPU to null if the kernel does not count it.
 static void hide_unknown(double waits[WAIT_KINDS], const struct Moment *at)
 {
     if (!at->ready)
         waits[WAITS_CPU] = NULL_F64;
 }
 
-// Fills the kinds of waits in a function's total time: with zeros if there were
-// no waits, and with nulls if the kinds are not known.
+// Fills in the kinds of waits in a function's total time: zeros if there were
+// no waits, and nulls if the kinds are not known.
 static void fill_total_waits(struct PartShares *total,
                              const struct ShareWaits *from,
                              const struct ShareParts *parts,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct PersistentServer keeps a server that outlives sessions. While nothing
 // is traced, the server waits for viewers. While a session runs, the server
-// shows it. The owner (python/) opens and closes the server while no session
-// runs. The thread that starts a session attaches it to the server, and the
-// thread that finishes the session detaches it.
+// shows the session. The owner, which is code in python/, opens and closes the
+// server while no session runs. The thread that starts a session attaches it to
+// the server, and the thread that finishes the session detaches it.
 #pragma once
 
 #include "ipc/server.h"
@@ -11,8 +11,8 @@
 struct PersistentServer {
     struct Server *server; // NULL if the server is closed.
     // A callback that gets the number of viewers, even while nothing is traced.
-    // The server's thread calls `viewers`, or a thread that gives the server an
-    // order. `viewers` must not block.
+    // It is called by the server's thread, or by a thread that gives the server
+    // an order. `viewers` must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };
@@ -22,8 +22,8 @@ struct PersistentServer {
 int PersistentServer_open(struct PersistentServer *persistent, char *why,
                           size_t why_size);
 void PersistentServer_close(struct PersistentServer *persistent);
-// Detaches a session that is about to end from the server. If `farewell` is
-// true, the viewers get the last snapshot and are disconnected. If `farewell`
-// is false, the viewers wait for the first snapshot of the next session.
+// Detaches a session from the server before the session ends. If `farewell` is
+// true, the viewers get the last snapshot and are disconnected. Otherwise the
+// viewers wait for the first snapshot of the next session.
 void PersistentServer_detach(struct PersistentServer *persistent,
                              bool farewell);

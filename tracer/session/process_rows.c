@@ -84,10 +84,10 @@ struct Moment ProcessRows_moment(struct Session *session,
     return at;
 }
 
-// Fills the CPU time of asyncio's tasks.
+// Fills in the CPU time of asyncio's tasks.
 static void fill_tasks(struct Snapshot *snapshot, struct Sampler *sampler)
 {
-    // The groups belong to the snapshot, which nobody else has yet.
+    // The groups may be changed, because no other thread has the snapshot yet.
     struct TaskGroup *groups = (void *)(uintptr_t)snapshot->tasks_groups;
 
     for (size_t i = 0; i < snapshot->tasks_group_count; i++)
@@ -104,7 +104,8 @@ bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
     bool whole;
 
     fill_process(snapshot, engine);
-    // A suspension restarts the time stamp counter, but not CLOCK_MONOTONIC.
+    // CLOCK_MONOTONIC is used, because the time stamp counter may begin again
+    // at 0 after a suspension.
     snapshot->uptime_s = at->now - at->started;
     snapshot->tsc_hz = at->hz;
     whole = Settings_fill(snapshot, session) &&

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Fills those numbers of a snapshot that are not about single functions: the
-// process, its threads, tasks and event loops, the GIL, garbage collections,
-// exceptions, the sampler, and Ocular's own cost. The builder calls these
-// functions with Session.draining held.
+// Fills in the numbers of a snapshot that are not about single functions. They
+// are about the process, its threads, tasks and event loops, the GIL, garbage
+// collections, exceptions, the sampler, and Ocular's own cost.
 #pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/base/share.h"
 #include "tracer/session/moment.h"
 
-// Returns the present moment. The time of the sampler's newest step is in
-// *sampled.
+// Returns the data for a snapshot that is built now. Stores the time of the
+// sampler's newest step in *sampled.
 struct Moment ProcessRows_moment(struct Session *session,
                                  struct ShareTime *sampled);
 // Returns false if there is no memory.

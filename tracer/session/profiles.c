@@ -13,8 +13,8 @@
 #include <math.h>
 
 // Returns the number of counted calls of a function plus the estimated number
-// of its calls while it was dark. As in cProfile's files, a resumption after a
-// yield or an await counts as a call.
+// of its calls while it had no hooks (was dark). As in cProfile's files, a
+// resumption after a yield or an await counts as a call.
 static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 {
     double calls = (double)Counter_get(&code->hot.entries);
@@ -31,7 +31,7 @@ static double calls_of(const struct Code *code, uint64_t ticks, double hz)
 
 // Fills in the calls of the table's functions, and the names of functions that
 // no longer exist. No other thread uses the table during the call. The caller
-// holds `draining`, so no code is reclaimed meanwhile.
+// holds Session.draining, so no code is freed meanwhile.
 static void describe(struct Session *session, struct FlameTable *table,
                      struct RecordingCalls *calls)
 {

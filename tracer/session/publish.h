@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Publish has the newest snapshot, which it publishes through RCU. One
 // thread sets the snapshot, and any thread may read it in a short read section
-// of RCU. The memory of the last snapshot but one is kept, so that the next
-// snapshot can be built in it.
+// of RCU. The snapshot before the newest one keeps its memory, in which the
+// next snapshot is built.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -16,22 +16,22 @@ struct Publish {
 };
 
 // Publishes a snapshot and takes over its ownership. If `snapshot` is NULL,
-// withdraws the newest snapshot and keeps no memory. Publish_set returns after
-// a grace period of RCU. Publish_set must not be called in a read section, nor
-// by two threads at a time.
+// takes back the newest snapshot and keeps no memory. Publish_set returns after
+// a grace period of RCU. Publish_set must not be called in an RCU read section,
+// nor by two threads at a time.
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
-// Returns an empty snapshot for the next one to be built in, or NULL if there
-// is no memory. The caller owns the empty snapshot. Only the thread that sets
+// Returns an empty snapshot in which the next one is built, or NULL if there is
+// no memory. The caller owns the empty snapshot. Only the thread that sets
 // snapshots calls Publish_blank, Publish_bytes and Publish_trim.
 struct Snapshot *Publish_blank(struct Publish *publish);
 // Returns the number of bytes of memory that the snapshots occupy.
 size_t Publish_bytes(struct Publish *publish);
 // Frees the memory that is kept for the next snapshot.
 void Publish_trim(struct Publish *publish);
-// Begins a read section of RCU that lasts until Publish_put. Returns the newest
+// Begins an RCU read section that lasts until Publish_put. Returns the newest
 // snapshot, or NULL.
 const struct Snapshot *Publish_get(struct Publish *publish);
 void Publish_put(struct Publish *publish);
-// Withdraws the newest snapshot and gives it to the caller. Also frees the
+// Takes back the newest snapshot and gives it to the caller. Also frees the
 // memory that is kept for the next snapshot.
 struct Snapshot *Publish_take(struct Publish *publish);

@@ -13,24 +13,25 @@
 #include <unistd.h>
 
 #define NAME_TRIES 1000u
-// Shortest pause between two turns of the recorder, in seconds.
+// The recorder writes to the recording in turns. Shortest pause between two
+// turns, in seconds.
 #define PAUSE_S 0.08
 // Longest pause between two turns of the recorder, in seconds.
 #define SLOWEST_S 1.0
-// CPU time in seconds that a turn of the recorder takes for waking up, counting
-// and writing.
+// A turn takes this CPU time in seconds for waking up, counting and writing.
 #define TURN_S 120e-6
-// If the recording grows, the list of its blocks may take this number of bytes,
-// even if timeline_limit is smaller. A list of this size describes 2 140
-// million events. So a program at threshold 0 loses no events for minutes, and
-// the list of a program that runs for weeks takes at most LIST_LEAST bytes.
+// The list of the recording's blocks may take this number of bytes if the
+// recording grows, even if timeline_limit is smaller. A list of this size
+// describes 2 140 million events. A program at threshold 0 thus loses no events
+// for minutes, and the list of a program that runs for weeks takes at most
+// LIST_LEAST bytes.
 #define LIST_LEAST ((size_t)64 << 20)
 // Part of the allowed overhead that all turns of the recorder together may use.
-// All totals together may use as much.
+// Writing totals (snapshots that sum up the session) may use as much.
 #define TURNS_PART 0.1
-// Seconds between two totals. In the first seconds of a run they come sooner.
-// Totals of more than TOTALS_BYTES have no threads, at most FEWER_ROWS
-// functions or no tasks.
+// Seconds between two totals. They come sooner in the first seconds of a run.
+// If totals have more than TOTALS_BYTES bytes, the threads are left out, then
+// all functions except FEWER_ROWS, and then the tasks.
 #define TOTALS_S 5.0
 #define TOTALS_FIRST_S 1.0
 #define TOTALS_BYTES (256u << 10)
@@ -64,8 +65,8 @@ void Recorder_describe(struct Session *session, struct RecordingHead *head)
     snprintf(head->command, sizeof head->command, "%s", engine->command);
 }
 
-// Makes the recording's file beside the output. Returns NULL and sets
-// session->recording_error on failure.
+// Makes the recording's file beside the output. On failure returns NULL and
+// sets session->recording_error.
 static struct Recording *make_file(struct Session *session)
 {
     const struct Config *config = &session->config;
@@ -104,11 +105,11 @@ static bool save(struct Session *session, struct Snapshot *snapshot, bool last)
     return saved;
 }
 
-// Leaves out lists of the totals whose length depends on the program, the least
-// important first. Returns false if there is nothing more to leave out.
+// Leaves out lists whose length depends on the program, the least important
+// first. Returns false if nothing more can be left out.
 static bool shrink(struct Snapshot *totals, unsigned step)
 {
-    // The rows belong to the snapshot, which nobody else has.
+    // The rows may be changed, because no other thread has the snapshot.
     struct Thread *threads = (void *)(uintptr_t)totals->threads;
 
     if (step == 0) {
@@ -162,8 +163,8 @@ void Recorder_save_last(struct Session *session)
     Arena_release(&whole.arena);
 }
 
-// Returns the seconds from totals that took `cost_s` seconds of CPU time to the
-// next ones.
+// Returns the seconds until the next totals must be written, if the last ones
+// took `cost_s` seconds of CPU time.
 static double totals_pause_s(struct Session *session, double cost_s)
 {
     const struct Budget *budget = Account_look(&session->account);
@@ -180,15 +181,15 @@ void Recorder_totals(struct Session *session)
     double now_s = Now_s(CLOCK_MONOTONIC);
     uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    // While the disk refuses the bytes of the recording, the newest totals in
-    // the file stay.
+    // If the disk does not take all bytes, the newest totals in the file are
+    // not replaced.
     if (!session->recording || now_s < session->totals_due_s ||
         !Recording_takes_all(session->recording))
         return;
     pthread_mutex_lock(&session->draining);
     Recorder_save_totals(session);
     pthread_mutex_unlock(&session->draining);
-    // The next totals have the tasks.
+    // The walk over tasks that begins now is for the next totals.
     if (session->engine->loops.count)
         TaskBoard_want(&session->tasks);
     session->totals_due_s =

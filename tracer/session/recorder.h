@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: MIT
 // Keeps the session's recording (docs/recording.md), which contains the
-// timeline. If there is to be an output file, the recording is a file beside
-// it. So the data survives if the program is killed. The recording's file is
-// removed after the output was written.
+// timeline. If the session has an output file, the recording is a file beside
+// it, so that the data survives if the program is killed. The recording's file
+// is removed after the output was written.
 #pragma once
 
 #include "tracer/session/session.h"
 
-// Makes the timeline and its recording. If there is to be an output file, the
+// Makes the timeline and its recording. If the session has an output file, the
 // recording is a file beside it. Without an output file, the recording is in
 // memory, or in a file without a name if it may grow beyond the memory. If the
 // file beside the output cannot be made, session->recording_error is the
 // -errno. Recorder_start must be called before anything is traced. Returns 0,
 // -ENOMEM, or the -errno of the folder that the user has asked for.
 int Recorder_start(struct Session *session);
-// Fills in the head of a recording that is made now. Any thread may call this
-// function.
+// Fills in the head of a recording, with the present time. Any thread may call
+// this function.
 void Recorder_describe(struct Session *session, struct RecordingHead *head);
-// Returns the milliseconds between two turns of the recorder, which is 80
-// without an overhead budget. With a budget the pause is up to 1000 ms, so that
-// the turns use at most a tenth of the allowed overhead. A turn of the recorder
-// may come late.
+// Returns the milliseconds between two turns of the recorder. Without an
+// overhead budget this is 80 ms. With a budget it is up to 1000 ms, so that the
+// turns use at most a tenth of the allowed overhead. A turn of the recorder may
+// come late.
 unsigned Recorder_pause_ms(struct Session *session);
-// Saves the session's totals (Builder_totals) in the recording, in place of
-// older ones. The caller holds the mutex `draining`.
+// Saves the session's totals (Builder_totals) in the recording, where they
+// replace older totals. The caller holds the mutex `draining`.
 void Recorder_save_totals(struct Session *session);
-// Does the same if the recording is a file and new totals are due, which is
-// every 5 s, or less often if the budget does not pay for them. A killed
-// program leaves these totals. Only the collector's thread calls
-// Recorder_totals, and does not hold the mutex `draining`.
+// Recorder_totals also saves the totals, if the recording is a file and it is
+// time for new totals. This is the case every 5 s, or less often if the budget
+// does not allow it. If the program is killed, the file has these totals. Only
+// the collector's thread calls Recorder_totals, and does not hold the mutex
+// `draining`.
 void Recorder_totals(struct Session *session);
-// Saves the newest snapshot, with all functions, as the last one of a trace
-// that was stopped.
+// Recorder_save_last saves the newest snapshot with all functions, when the
+// trace was stopped.
 void Recorder_save_last(struct Session *session);
 // Adds all new data of the session to the recording. The caller has emptied the
 // rings and holds the mutex `draining`.
@@ -41,5 +42,5 @@ void Recorder_turn(struct Session *session);
 // `draining`, because other threads wait for it.
 void Recorder_flush(struct Session *session);
 // Releases the session's recording, and removes its file unless Exports_keep
-// was called. Must be called before the timeline is freed.
+// was called. Recorder_release must be called before the timeline is freed.
 void Recorder_release(struct Session *session);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the report as plain text without colour. A line of the report has at
-// most about a hundred columns, unless an opcode has a longer name. All text of
-// the traced program is made harmless first.
+// most about a hundred columns, unless an opcode has a longer name. Text of the
+// traced program is first cleaned of characters that could harm a terminal.
 #include "tracer/session/report.h"
 #include "ipc/file_kind.h"
 #include "tracer/base/harmless.h"
@@ -21,7 +21,7 @@
 #define MAX_PLACE 36 // Largest width of a file's name with a line, in columns.
 // Largest number of bytes of the program's command line.
 #define MAX_COMMAND 400
-// Below this number of samples, the report calls the shares rough. With 100
+// The report calls shares rough if there are fewer samples than this. With 100
 // samples, a share of one half has a standard error of a tenth of the share.
 #define FEW_SAMPLES 100
 #define MENTIONED 5e-4 // Smallest share that is not shown as 0.0%.
@@ -85,7 +85,7 @@ static void put_overhead(struct Bytes *out, const struct Snapshot *snapshot)
             100 * mean);
 }
 
-// Returns the number of samples that found a function running, added up over
+// Returns the number of samples in which a function was running, added up over
 // all functions.
 static uint64_t run_samples(const struct Snapshot *snapshot)
 {
@@ -157,8 +157,8 @@ static void put_shares(struct Bytes *out, const struct Snapshot *snapshot)
 
 // --- Functions -------------------------------------------------------------
 
-// Writes "file:line" into `room` and returns this text. In a text of more than
-// MAX_PLACE columns, "..." replaces the beginning.
+// Writes "file:line" into `room` and returns this text. If the text has more
+// than MAX_PLACE columns, "..." replaces its beginning.
 static const char *place_of(char *room, size_t size, const char *file,
                             uint64_t line)
 {
@@ -166,7 +166,7 @@ static const char *place_of(char *room, size_t size, const char *file,
     size_t length, width;
 
     file = file ? file : "?";
-    if (!*file) // The garbage collector has no file.
+    if (!*file) // Only the row of the garbage collector has no file.
         return "-";
     length = strlen(file);
     // The last 32 bytes of `room` are for the line number and the dots.
@@ -197,7 +197,7 @@ static void put_title(struct Bytes *out, size_t rank, const char *text,
 }
 
 // Formats a share of time as a percentage. The result is never "0.0%", because
-// samples have found the function running.
+// samples have found the function.
 static struct Figure percent(double share)
 {
     struct Figure result;
@@ -262,7 +262,7 @@ static void put_function(struct Bytes *out, size_t rank,
     put_state(out, function, gone);
 }
 
-// Writes one entry for all retired code objects of one name and place.
+// Writes an entry for all retired code objects with the same name and place.
 static void put_retired(struct Bytes *out, size_t rank,
                         const struct RetiredRow *row)
 {
@@ -415,8 +415,8 @@ static void put_timeline(struct Bytes *out,
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
-// Writes the end of the report if viewers could connect. The end of the report
-// is short, because ocular-top has shown the rest.
+// Writes the end of the report if viewers could connect. It is short, because
+// ocular-top has shown the rest.
 static void put_brief_end(struct Bytes *out, const struct Report *report)
 {
     char path[4096 - 64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the report at the end of a trace. The report describes the run, the
 // cost of tracing, the costliest functions and their hottest instructions. The
-// text of the report goes into a buffer, which the caller prints.
+// caller gets the text of the report in a buffer and prints it.
 #pragma once
 
 #include "ipc/base/bytes.h"

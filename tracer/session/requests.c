@@ -8,26 +8,28 @@
 #include <stdio.h>
 #include <time.h>
 
-#define FLAME_SENT 4096 // Largest number of rows of stacks that a viewer gets.
-// ns for which samples have C functions after a viewer has asked for them.
+// Largest number of rows in the table of stacks for a viewer.
+#define FLAME_SENT 4096
+// Samples contain C functions for this number of ns after a viewer has asked
+// for them.
 #define NATIVE_NS UINT64_C(10000000000)
 // Seconds between two snapshots while the overhead exceeds the budget.
 // DEBTORS_S is a little less than a viewer's default period.
 #define DEBTORS_S 0.95
-// Seconds between two snapshots if the budget stays overdrawn. DEBTORS_MOST_S
-// is a little less than two of a viewer's default periods. A viewer reports
-// silence after 3 s.
+// Seconds between two snapshots if the budget is exceeded for long.
+// DEBTORS_MOST_S is a little less than two of a viewer's default periods. A
+// viewer reports silence after 3 s.
 #define DEBTORS_MOST_S 1.7
-// Number of snapshots in a row with an overdrawn budget, after which snapshots
-// come less often.
+// After this number of consecutive snapshots with an exceeded (overdrawn)
+// budget, snapshots come less often.
 #define DEBTORS_PATIENCE 10
 
 // Makes the collector build a snapshot for viewers, unless the budget forbids
 // this, because such snapshots are part of the overhead. While the overhead
-// exceeds the budget, viewers get at most one snapshot per second. If the
-// budget stays overdrawn, or the program pauses and has spent its allowance,
-// viewers get one snapshot every two seconds. If no snapshot is built for a new
-// viewer, the viewer gets the last one.
+// exceeds the budget, viewers get at most one snapshot per second. They get one
+// every two seconds if the budget is exceeded for long, or if the program
+// pauses and has spent its allowance. If no snapshot is built for a new viewer,
+// the viewer gets the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
@@ -45,7 +47,7 @@ static void want(void *context, bool first)
             Server_notify(session->server);
         return;
     }
-    // After a time without snapshots, counting begins again.
+    // The count of such snapshots begins again after a time without snapshots.
     if (debt && waited < 2 * DEBTORS_MOST_S)
         session->debt_builds++;
     else

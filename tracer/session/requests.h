@@ -5,11 +5,11 @@
 
 #include "tracer/session/session.h"
 
-// Returns the callbacks by which a server reads the running session.
+// Returns the callbacks through which a server reads the running session.
 struct ServerSource Requests_source(struct Session *session);
 
 // Sends an answer to a viewer, if there is a server. `session` points to a
-// struct Session. The parameter is a void *, so that Session_answer can be a
-// callback. Any thread may call this function.
+// struct Session. Its type is void *, so that Session_answer can be a callback.
+// Any thread may call this function.
 void Session_answer(void *session, uint64_t viewer,
                     const struct Message *message);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Fills the rows of functions whose code objects are freed. The thread that
+// Fills in the rows of functions whose code objects were freed. The thread that
 // builds a snapshot calls this function.
 #pragma once
 
 #include "ipc/snapshot.h"
 #include "tracer/session/moment.h"
 
-// Adds rows for the retired functions to a snapshot, the costliest first. The
-// row "(others)" comes last. Returns false if there is no memory.
+// Adds rows for the retired functions to a snapshot, those with the highest
+// cost first. The row "(others)" comes last. Returns false if there is no
+// memory.
 bool RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at);

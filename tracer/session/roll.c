@@ -8,9 +8,11 @@
 
 #include <string.h>
 
-// Seconds for which the number of armed sites in a snapshot is used.
+// The number of sites with hooks in a snapshot is used for this number of
+// seconds.
 #define FRESH_S 1.5
-// Number of entries of the roll by which prefetching is ahead of reading.
+// While an entry of the roll is read, the entry that is this number of entries
+// further is prefetched.
 #define AHEAD 16
 
 void Roll_release(struct Roll *roll)
@@ -57,8 +59,8 @@ static void add(struct Roll *roll, struct Code *code)
     roll->entries[roll->count++] = (struct RollEntry){.code = code};
 }
 
-// Adds all code objects that were registered before the session. Code that is
-// registered later is among the registry's new code.
+// Adds to the roll all code objects that were registered before the session
+// began. Code that is registered later is in the registry's list of new code.
 static bool begin(struct Roll *roll, struct Registry *registry)
 {
     struct Code *code;
@@ -86,7 +88,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
         if (whole)
             add(roll, code);
     }
-    // If there was no memory, begin() finds this code again in the next call.
+    // If there was no memory, begin() adds this code in the next call.
     roll->begun = whole;
     return whole;
 }
@@ -95,7 +97,7 @@ bool Roll_add_new(struct Roll *roll, struct Registry *registry)
 
 static void count_row(struct Roll *roll, const struct SharedRow *row, int sign)
 {
-    uint64_t one = (uint64_t)(int64_t)sign; // 1, or -1 as an unsigned number.
+    uint64_t one = (uint64_t)(int64_t)sign; // `sign` as an unsigned number.
     const struct Function *f = &row->function;
 
     roll->events += one * row->events;
@@ -159,9 +161,9 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Returns true if the function has a row in snapshots. A function without its
-// own time, such as Thread.run of an older thread, also has a row, because the
-// rows of its callees name it as a caller.
+// Returns true if the function has a row in snapshots. This includes functions
+// without time of their own, such as Thread.run of an older thread, because the
+// rows of their callees name them as callers.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) ||
@@ -217,7 +219,8 @@ static bool is_due(const struct Roll *roll, struct RollEntry *entry,
     entry->counted &= !touched;
     if (same && !touched && ticks < entry->until && !roll->all)
         return false;
-    // After a time without calls, the rate counts from the last snapshot.
+    // After a time without calls, calls per second are counted from the last
+    // snapshot on.
     if (entry->until && entry->code->row.rate_at < roll->rate_s)
         entry->code->row.rate_at = roll->rate_s;
     entry->quiet = same && !touched;
@@ -250,7 +253,8 @@ static void note_moved(void *context, struct SharedRow *row)
     roll->entries[row->slot].row = row;
 }
 
-// Fills the rows that are due of C functions, or of all other functions.
+// Fills in the rows that must be filled, either those of C functions or those
+// of all other functions.
 static bool fill_due(struct Roll *roll, struct RowLog *log,
                      const struct Moment *at, bool c_functions)
 {
@@ -276,8 +280,7 @@ static bool fill_due(struct Roll *roll, struct RowLog *log,
     return whole;
 }
 
-// Drops all rows, so that the next snapshot shares no rows with older
-// snapshots.
+// Drops all rows, so that the next snapshot uses no row of older snapshots.
 static void give_up(struct Roll *roll, struct RowLog *log, double uptime_s)
 {
     for (size_t i = 0; i < roll->count; i++)

@@ -75,8 +75,8 @@ static struct RowBlock *new_block(struct RowLog *log)
 
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s)
 {
-    // This store pairs with a load in row_set.c by a reader of an older
-    // snapshot.
+    // This store pairs with the load in row_set.c, by which a reader of an
+    // older snapshot reads `until`.
     atomic_store_explicit(&row->until, uptime_s, memory_order_relaxed);
     row->block->live--;
     log->count--;
@@ -112,8 +112,8 @@ static bool is_live(const struct SharedRow *row)
     return atomic_load_explicit(&row->until, memory_order_relaxed) == INFINITY;
 }
 
-// Copies a struct RowMoment into the new block. Rows that were filled at the
-// same time are next to each other, so each struct RowMoment is copied once.
+// Copies a struct RowMoment into the new block. Each struct RowMoment is copied
+// once, because rows that were filled at the same time are next to each other.
 static const struct RowMoment *copy_moment(struct RowLog *log,
                                            const struct RowMoment *moment)
 {
@@ -139,7 +139,7 @@ static bool move_row(struct RowLog *log, const struct SharedRow *from)
     to->slot = from->slot;
     to->events = from->events;
     to->bytes = from->bytes;
-    log->count--; // The moved row was already counted in its old block.
+    log->count--; // The row was already counted in its old block.
     to->function.name = Arena_text(&log->begun->arena, from->function.name);
     to->function.file = Arena_text(&log->begun->arena, from->function.file);
     return to->moment && to->function.name && to->function.file &&
@@ -158,7 +158,8 @@ static void kill_block(struct RowLog *log, size_t at)
     log->dead = block;
 }
 
-// Returns true if moving the block's rows costs less than keeping the block.
+// Returns true if it costs less to move the block's rows than to keep the
+// block.
 static bool is_outdated(const struct RowBlock *block)
 {
     return 2 * block->live < block->count;

@@ -2,8 +2,8 @@
 // struct RowLog holds the memory of the rows of published snapshots. Each block
 // of the log has the rows that changed for one snapshot. A snapshot refers to
 // an older block as long as the block has valid rows. If most rows of a block
-// are outdated, its valid rows are moved to the next block. Session.draining
-// guards the log.
+// are outdated, its other rows are moved to the next block. The mutex
+// Session.draining guards struct RowLog.
 #pragma once
 
 #include "ipc/row_set.h"
@@ -15,13 +15,13 @@ struct RowLog {
     size_t count; // Number of valid rows in all blocks.
     // The block that is being filled for the next snapshot, until RowLog_end.
     struct RowBlock *begun;
-    // The time for which the new rows in `begun` are filled.
+    // The time of the snapshot for which the new rows in `begun` are filled.
     const struct RowMoment *begun_at;
     // The struct RowMoment of the row that was moved last, and its copy in the
     // new block.
     const struct RowMoment *moved, *copy;
-    // Dropped blocks, linked by `next`. A reader of the last snapshot but one
-    // may still read the dropped blocks.
+    // Dropped blocks, linked by `next`. A reader of the snapshot before the
+    // newest one may still read them.
     struct RowBlock *dead;
     struct RowBlock *spare; // An empty block for the next snapshot, or NULL.
     double known_s;         // See RowSet.known_s.
@@ -31,31 +31,31 @@ struct RowLog {
     size_t gone_next;
 };
 
-// Frees all blocks of the log. No thread may read rows of the log any more.
+// Frees all blocks of the log. No thread may still read rows of the log.
 void RowLog_release(struct RowLog *log);
-// Marks a row as outdated. In the next snapshot the row's function has another
-// row or none.
+// Marks a row as outdated. In the next snapshot, its function has a new row or
+// none.
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s);
 void RowLog_note_gone(struct RowLog *log, uint64_t id, double uptime_s);
-// Begins a block for `rows` new rows. Moves the valid rows of the replaced
-// blocks into the new block, and calls `moved` for each moved row. Returns
-// false if there is no memory.
+// Begins a block for `rows` new rows. Moves valid rows from replaced blocks to
+// the new block, and calls `moved` for each of them. Returns false if there is
+// no memory.
 bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
                   size_t rows,
                   void (*moved)(void *context, struct SharedRow *row),
                   void *context);
-// Returns the next row of the block that RowLog_begin has begun. All members of
-// the returned row are 0 except `block`, `moment` and `until`.
+// Returns the next row of the block that RowLog_begin has begun. All its
+// members are 0 except `block`, `moment` and `until`.
 struct SharedRow *RowLog_add(struct RowLog *log);
 // Ends the block that RowLog_begin has begun. Returns the set of rows for the
-// snapshot that is being built. The set is in the memory of this snapshot.
-// Returns NULL if there is no memory.
+// snapshot that is being built. The set is allocated in the memory of this
+// snapshot. Returns NULL if there is no memory.
 struct RowSet *RowLog_end(struct RowLog *log, const struct RowMoment *moment,
                           struct Snapshot *snapshot);
-// Drops all rows, because there was no memory. The next snapshot must then be
-// sent to viewers as a whole.
+// RowLog_fail drops all rows. It is called if there was no memory. The next
+// snapshot is then sent to viewers as a whole.
 void RowLog_fail(struct RowLog *log, double uptime_s);
-// RowLog_reclaim must be called when no thread reads the last snapshot but one
-// any more. Frees the dropped blocks except one, which becomes `spare`.
+// RowLog_reclaim is called when no thread reads the snapshot before the newest
+// one any more. Frees the dropped blocks except one, which becomes `spare`.
 void RowLog_reclaim(struct RowLog *log);
 size_t RowLog_bytes(const struct RowLog *log);

@@ -98,7 +98,7 @@ struct Snapshot *Session_take(struct Session *session)
 
     if (!snapshot || RowSet_settle(snapshot) == 0)
         return snapshot;
-    // There is no final snapshot if there is no memory for it.
+    // NULL if there was no memory for the final snapshot.
     Snapshot_free(snapshot);
     return NULL;
 }

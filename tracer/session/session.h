@@ -31,13 +31,13 @@ struct Session;
 
 // The events that a user can choose. Settings_events has their names.
 enum Chosen {
-    CHOSEN_CALL = 1 << 0,   // Calls of Python functions are always chosen.
-    CHOSEN_C_CALL = 1 << 1, // C functions have rows of their own.
+    CHOSEN_CALL = 1 << 0,   // Calls of Python functions, always chosen.
+    CHOSEN_C_CALL = 1 << 1, // Calls of C functions.
     CHOSEN_EXCEPTION = 1 << 2,
     CHOSEN_LINE = 1 << 3,
-    CHOSEN_BRANCH = 1 << 4,   // jumps and branches
-    CHOSEN_OPCODE = 1 << 5,   // instructions, in precise mode
-    CHOSEN_REFERENCE = 1 << 6 // births and deaths of objects
+    CHOSEN_BRANCH = 1 << 4,   // Jumps and branches.
+    CHOSEN_OPCODE = 1 << 5,   // Instructions, in precise mode.
+    CHOSEN_REFERENCE = 1 << 6 // Births and deaths of objects.
 };
 
 struct Config {
@@ -47,14 +47,13 @@ struct Config {
     uint64_t threshold;
     bool timeline;
     // Largest number of bytes of the recording. If the recording may grow
-    // (`spill`), largest number of bytes of memory for data that the file
-    // refuses.
+    // (`spill`), it limits only the memory for data that the file refuses.
     size_t timeline_limit;
-    // True if the timeline has each instruction that runs in precise mode.
+    // True if, in precise mode, the timeline shows each instruction that runs.
     bool instructions;
     // Folder for a recording that may grow beyond timeline_limit, or "".
     char spill[PATH_MAX];
-    // True if tracing must not start when the folder `spill` cannot be used.
+    // True if tracing must not start without the folder `spill`.
     bool spill_asked;
     char output[PATH_MAX];
     // True if `output` is a profile, so that no timeline is written.
@@ -62,24 +61,25 @@ struct Config {
     // True if a recording (recorder.h) is kept until `output` is written.
     bool record;
     bool serve;
-    bool sampler;    // True if there are samples. If false, only hooks measure.
+    bool sampler;    // True if samples are taken.
     unsigned events; // Bits of enum Chosen.
-    bool native;     // True if samples have the C functions below Python code.
-    bool objects;    // True if objects are counted without a viewer, too.
-    // Number of the signal that takes samples, or 0 for any free signal, -1 for
+    bool native;     // True if samples contain C functions.
+    bool objects;    // True if objects are always counted.
+    // Number of the signal that takes samples, 0 for any free signal, or -1 for
     // none.
     int signal;
     // A server that outlives the session, or NULL.
     struct PersistentServer *persistent;
-    // Budget at the start as a share of CPU time, or NaN if there is no budget.
+    // Budget at the start as a fraction of CPU time, or NaN if there is no
+    // budget.
     double budget;
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.
     double stall_s;
-    // The rules that decide which code is traced, or NULL. The rules live
-    // longer than the session.
+    // The rules that decide which code is traced, or NULL. The session does not
+    // own the rules.
     const struct Filter *filter;
-    // The collector's thread calls this function each time that it wakes up.
+    // The collector's thread calls `each_turn` each time that it wakes up.
     // `each_turn` may be NULL.
     void (*each_turn)(struct Session *session);
 };
@@ -99,13 +99,12 @@ struct HandoutRequest {
 struct Handouts {
     // Answers at most one request of a viewer for the recording. Returns the
     // milliseconds until the next request may be answered, or UINT_MAX if no
-    // request waits. `serve` is NULL if nothing is handed out.
+    // request waits. `serve` is NULL if no recording is handed out.
     unsigned (*serve)(struct Session *session);
-    // Milliseconds that `serve` returned last. Only the collector's thread uses
-    // `pause_ms`.
+    // The last result of `serve`. Only the collector's thread uses `pause_ms`.
     unsigned pause_ms;
-    // CLOCK_MONOTONIC in ns at which the costs of all answers are paid. Only
-    // the collector's thread uses `paid_ns`.
+    // Until this time, CLOCK_MONOTONIC in ns, the answers so far have used up
+    // their share of CPU time. Only the collector's thread uses `paid_ns`.
     uint64_t paid_ns;
     // The copy of the recording that the collector's thread is making, or NULL.
     struct Recording *_Atomic copy;
@@ -121,28 +120,28 @@ struct Session {
     struct Engine *engine;
     uint64_t start_ticks;
     uint64_t start_unix_ns;
-    // The session's timeline, or NULL if no timeline is wanted. With
-    // config.profile, the timeline has only samples.
+    // The session's timeline, or NULL if no timeline is wanted. If
+    // config.profile is true, the timeline contains only samples.
     struct Timeline *timeline;
     // The timeline's recording if it is a file beside the output, otherwise
     // NULL.
     struct Recording *recording;
     // Head of the recording. Only the collector's thread uses `head`.
     struct RecordingHead head;
-    // CLOCK_MONOTONIC in seconds at which the next totals are due
+    // CLOCK_MONOTONIC in seconds at which the next totals must be written
     // (Recorder_totals). Only the collector's thread uses `totals_due_s`.
     double totals_due_s;
-    // 0, or the -errno because of which there is no file beside the output.
+    // 0, or the -errno of the failure to make the file beside the output.
     int recording_error;
-    // True if the file beside the output is kept when the session is freed.
+    // True if the recording's file must not be removed at the end.
     bool keeps_recording;
-    // The samples' track in the timeline. Only the sampler's thread uses
-    // `samples`.
+    // The track (row) of samples in the timeline. Only the sampler's thread
+    // uses `samples`.
     struct SampleTrack samples;
-    // Ticks at which a wait last woke the collector's thread. Only the
-    // sampler's thread uses `waits_ticks`.
+    // Ticks when a wait last woke the collector's thread. Only the sampler's
+    // thread uses `waits_ticks`.
     uint64_t waits_ticks;
-    // NULL if there is no sampler, so that shares are not known.
+    // The sampler, or NULL if there is none and shares are not known.
     struct Sampler *sampler;
     // Stacks of the whole run, kept after the sampler has stopped, or NULL.
     struct FlameTable *stacks;
@@ -155,15 +154,16 @@ struct Session {
     // CLOCK_MONOTONIC in seconds at which a snapshot was last built for
     // viewers. Only the server's thread uses `built_s`.
     double built_s;
-    // Number of snapshots that were built in a row while the budget was
-    // overdrawn. Only the server's thread uses `debt_builds`.
+    // Number of snapshots that were built in a row while the overhead exceeded
+    // the budget. Only the server's thread uses `debt_builds`.
     unsigned debt_builds;
     bool hands_over; // True if the viewers stay connected for the next session.
     struct Collector collector;
-    // A thread must hold this mutex to empty the rings (Collect_drain).
+    // A thread that empties the rings of events holds this mutex
+    // (Collect_drain).
     pthread_mutex_t draining;
-    // A thread must hold this mutex to move events into the timeline. A thread
-    // locks the mutex `tracks` after the mutex `draining`.
+    // A thread that moves events into the timeline holds this mutex. `tracks`
+    // is locked after `draining`.
     pthread_mutex_t tracks;
     // CLOCK_MONOTONIC in seconds at the newest snapshot. Only the collector's
     // thread uses the members from `collected_s` to `idle_turns`.
@@ -171,11 +171,10 @@ struct Session {
     // CLOCK_MONOTONIC in seconds at which the collector's thread last looked
     // for other work than the recording.
     double looked_s;
-    // Head of the ring of hits when the collector's thread last checked for
-    // hits.
+    // HitRing.head when the collector's thread last checked for hits.
     uint64_t followed;
-    // Number of hits that were counted without the ring until the collector's
-    // thread last checked for hits.
+    // Counting.alone at the same check: the number of hits that were counted
+    // without the ring.
     uint64_t followed_alone;
     // Number of the collector's turns in a row without a hit or a sample.
     unsigned idle_turns;
@@ -185,27 +184,27 @@ struct Session {
     struct Publish publish;
     struct Export export;
     struct Handouts handouts;
-    // Functions whose code objects no longer exist. The mutex `draining` guards
-    // the members from `retired` to `c_rates_s`.
+    // Functions whose code objects were freed. The mutex `draining` guards the
+    // members from `retired` to `c_rates_s`.
     struct Retired retired;
     struct Roll roll;   // Functions that may have a row in a snapshot.
     struct RowLog rows; // Rows of the functions in published snapshots.
     struct ExceptionRates exception_rates;
-    // The governor's thread, which python/ runs. The session only reads the CPU
-    // time of this thread.
+    // The governor's thread, which the code in python/ runs. The session only
+    // reads the CPU time of this thread.
     struct Worker governor;
     struct Waker governor_waker;
-    // ns of CPU time for which threads of the program stopped Ocular's threads
-    // before a fork, and started them after it.
+    // ns of CPU time that threads of the program took to stop Ocular's threads
+    // before forks, and to start them again.
     counter_t forks_ns;
-    // The budget that was set last, as a share of CPU time, or NaN if there is
-    // no budget.
+    // The newest budget, as a fraction of CPU time, or NaN if there is no
+    // budget.
     _Atomic double budget;
     struct Account account;
-    // True if newly adopted code is armed at once. The governor's thread sets
+    // True if new code gets its hooks at once. The governor's thread sets
     // `arm_new`.
     _Atomic bool arm_new;
-    // Requests for the governor to arm functions again.
+    // Requests to install the hooks of functions again, for the governor.
     struct RearmQueue rearm;
     struct ListingRequests requests;
     struct TaskBoard tasks;
@@ -216,19 +215,18 @@ struct Session {
     struct Transitions transitions;
 };
 
-// Sets the budget as a share of CPU time. Returns 0, -EINVAL if the budget is
-// not above 0 and at most 1, or -ENOTSUP if this session has no budget
+// Sets the budget as a fraction of CPU time. Returns 0, -EINVAL if the budget
+// is not above 0 and at most 1, or -ENOTSUP if this session has no budget
 // (threshold 0, precise mode).
 int Session_set_budget(struct Session *session, double budget);
-// Returns the number of hits that armed code may have in a second. 0 means that
-// code does not get new hits each second, because there is no budget.
+// Returns the number of hits that each hook may have in a second. 0 means that
+// hooks do not get new hits each second, because there is no budget.
 uint64_t Session_second_hits(const struct Session *session);
-// Returns a text with the reason why shares of time are missing although they
-// are wanted, otherwise NULL.
+// Returns the reason why shares of time are missing although they are wanted,
+// otherwise NULL.
 const char *Session_sampler_trouble(const struct Session *session);
-// If events are lost that should have gone into the timeline's file, writes
-// which ones. If no event is lost, writes why the recording is incomplete. If
-// the recording is complete, writes "".
+// Writes which events are missing in the timeline's file, if some were lost.
+// Otherwise writes why the recording is incomplete, or "" if it is complete.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
 // Returns the seconds since the session began.

@@ -4,10 +4,10 @@
 
 #include "tracer/session/session.h"
 
-// Returns the bits of enum Chosen for the names in `text`, which has commas
-// between them. Ignores names that it does not know.
+// Returns the bits of enum Chosen for the names of events in `text`, which are
+// separated by commas. Unknown names are ignored.
 unsigned Settings_events(const char *text);
-// Fills Ocular's version and the settings of the session into a snapshot,
-// except the budget, which a viewer may change. Returns false if there is no
-// memory. Any thread may call this function.
+// Fills in Ocular's version and the settings of the session, except the budget,
+// which a viewer may change. Returns false if there is no memory. Any thread
+// may call this function.
 bool Settings_fill(struct Snapshot *snapshot, const struct Session *session);

@@ -6,11 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-// Tasks are read for this number of ns after the last request for them.
+// asyncio's tasks are read for this number of ns after the last request for
+// them.
 #define ASKED_NS 10000000000ull
 
 // The ages of tasks and the growth of groups are kept for this number of ns
-// after the last request, and after the next walk for the recording is due.
+// after the last request, and after the time of the next walk for the
+// recording.
 #define KEPT_NS 80000000000ull
 
 // Largest number of single tasks in a snapshot.
@@ -128,14 +130,14 @@ static bool is_requested(const struct TaskBoard *board, uint64_t key,
 struct Copy {
     struct Snapshot *snapshot;
     const struct TaskTable *table;
-    // The table's lines with their texts in the snapshot. The name is NULL if
-    // the line is not copied yet.
+    // The table's lines of code, with texts in the snapshot. A line that is not
+    // copied yet has the name NULL.
     struct StackPlace *lines;
     size_t tasks; // Number of single tasks that were copied.
 };
 
-// Returns a text's copy in the snapshot. Sets *whole to false if there is no
-// memory.
+// Copies a text into the snapshot and returns the copy. Sets *whole to false if
+// there is no memory.
 static const char *text(const struct Copy *copy, const char *from, bool *whole)
 {
     const char *to = Snapshot_text(copy->snapshot, from);
@@ -157,7 +159,7 @@ static const struct StackPlace *line_at(struct Copy *copy, uint32_t link,
     return line;
 }
 
-// Copies the await chain of a task in the table.
+// Copies the chain of coroutines that a task awaits.
 static const struct StackPlace *
 chain_of(struct Copy *copy, const struct TaskRow *task, bool *whole)
 {
@@ -236,7 +238,7 @@ static bool copy_group(struct Copy *copy, struct TaskGroup *group,
     return whole;
 }
 
-// Copies the groups that were asked for by their keys first, because a snapshot
+// Groups that were asked for by their keys are copied first, because a snapshot
 // has at most MOST_TASKS single tasks.
 static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
 {

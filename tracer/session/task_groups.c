@@ -9,16 +9,16 @@
 // Seconds over which the growth of a group of tasks is computed.
 #define GROWTH_S 60.0
 #define GROWTH_LEAST_S 5.0
-// Smallest number of seconds between two walks over the tasks that are kept to
-// compute the growth.
+// To compute the growth, walks over the tasks are kept that have at least this
+// distance in seconds.
 #define POINTS_S 4.0
-// Smallest number of seconds between two struct TaskBirth that are kept.
+// Smallest number of seconds between two structs TaskBirth that are kept.
 #define BIRTHS_S 1.0
 // If a group of tasks has not grown for QUIET_S seconds, it counts as no longer
 // growing.
 #define QUIET_S 60.0
-// If a group of tasks has grown fewer than RISES times, it does not count as
-// growing.
+// A group of tasks counts as growing only if it has grown at least this number
+// of times.
 #define RISES 3
 // Smallest number of seconds over which steps per second are computed.
 #define STEPS_S 1.0
@@ -95,7 +95,8 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
     place->hash = hash;
     place->lowest = UINT64_MAX;
     place->steps_per_s = NULL_F64;
-    // The last whole walk over the tasks found no task of this group.
+    // The last whole walk over the tasks found no task of this group, so its
+    // number was 0 then.
     if (groups->last_s > 0)
         place->points[place->point_count++] =
             (struct TaskPoint){groups->last_s, 0};
@@ -161,15 +162,15 @@ void CountedTasks_note_steps(struct CountedTasks *group, uint64_t steps,
 
 // --- Ages ------------------------------------------------------------------
 
-// Returns true if no walk over the tasks took place before the one that runs
-// now, or none for a while.
+// Returns true if the walk over the tasks that runs now is the first one, or
+// the first one for a while.
 static bool is_first_look(const struct TaskGroups *groups)
 {
     return groups->last_s == 0 || groups->interrupted;
 }
 
-// Removes one struct TaskBirth: the one without which the ages of the tasks
-// change least, in proportion.
+// Removes the struct TaskBirth without which the ages of the tasks change
+// least, in proportion.
 static void forget_birth(struct TaskGroups *groups, double now_s)
 {
     struct TaskBirth *births = groups->births;
@@ -227,8 +228,8 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
     struct TaskPoint *points = group->points;
     unsigned gone = 0;
 
-    // The oldest walk over the tasks that is kept may be older than GROWTH_S
-    // seconds.
+    // One kept walk over the tasks may be older than GROWTH_S seconds: the
+    // oldest.
     while (gone + 1 < group->point_count &&
            point.at_s - points[gone + 1].at_s >= GROWTH_S)
         gone++;
@@ -241,8 +242,8 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
         points[group->point_count++] = point;
 }
 
-// Ends a walk over the tasks for one group. `first` is true if no walk over the
-// tasks took place before.
+// Called when a walk over the tasks ends, stores its number of tasks in a
+// group. `first` is true for the first walk.
 static void end_group(struct CountedTasks *group, double at_s, bool first)
 {
     struct TaskPoint point = {at_s, group->found};
@@ -258,8 +259,7 @@ static void end_group(struct CountedTasks *group, double at_s, bool first)
     add_point(group, point);
 }
 
-// Returns true if none of the walks over the tasks that are kept has found a
-// task of the group.
+// Returns true if no kept walk over the tasks has found a task of the group.
 static bool is_gone(const struct CountedTasks *group)
 {
     for (unsigned i = 0; i < group->point_count; i++)
@@ -305,8 +305,8 @@ static double growing_s(const struct TaskGroups *groups,
                : NULL_F64;
 }
 
-// Returns true if the counts of a place lacked tasks in the time over which its
-// growth is computed.
+// Returns true if, in the time over which the growth of a place is computed,
+// some tasks were not counted there.
 static bool lacks_tasks(const struct TaskGroups *groups,
                         const struct CountedTasks *group)
 {
@@ -335,7 +335,7 @@ static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
     return row->waits_in && !row->wait_file == !most->at.file;
 }
 
-// Fills the row of a single task, and appends its await chain to the table.
+// Fills in the row of a single task, and appends its await chain to the table.
 static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
                       const struct ListedTask *task, double now_s)
 {
@@ -362,7 +362,7 @@ static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
            !row->awaited_by == !*task->awaited_by;
 }
 
-// Fills the rows of the oldest tasks of a group.
+// Fills in the rows of the oldest tasks of a group.
 static bool fill_tasks(const struct TaskGroups *groups, struct TaskTable *table,
                        struct CountedTasks *group, double now_s)
 {
@@ -377,7 +377,7 @@ static bool fill_tasks(const struct TaskGroups *groups, struct TaskTable *table,
     return filled;
 }
 
-// Fills the row of a group of tasks.
+// Fills in the row of a group of tasks.
 static bool fill_group(const struct TaskGroups *groups, struct TaskTable *table,
                        struct CountedTasks *group, double now_s)
 {
@@ -415,7 +415,7 @@ static int compare(const void *left, const void *right)
     return one->count < other->count ? 1 : -(one->count > other->count);
 }
 
-// Fills the rows of all places, or of all coroutine functions.
+// Fills in the rows of all places, or of all coroutine functions.
 static bool fill(struct TaskGroups *groups, struct TaskTable *table,
                  bool places, double now_s)
 {
@@ -434,7 +434,7 @@ static bool fill(struct TaskGroups *groups, struct TaskTable *table,
     return filled;
 }
 
-// Allocates the table's arrays, and fills its lines.
+// Allocates the table's arrays, and fills in its lines of code.
 static bool prepare(struct TaskTable *table, const struct TaskGroups *groups)
 {
     struct Arena *arena = &table->arena;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct TaskGroups counts asyncio's tasks by their coroutine functions. A walk
-// over all tasks is divided over many holds of the GIL. The counts of whole
-// walks over the tasks show how a group of tasks grows. Only the governor's
-// thread calls these functions, which do not need the GIL.
+// struct TaskGroups counts asyncio's tasks by their coroutine functions, and by
+// the places at which they were created. A walk over all tasks is divided over
+// many holds of the GIL. The counts of walks that have found all tasks (whole
+// walks) show how a group of tasks grows. Only the governor's thread calls
+// these functions, which do not need the GIL.
 #pragma once
 
 #include "tracer/session/task_board.h"
@@ -11,17 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Largest number of groups of tasks with different coroutine functions, and of
-// groups of tasks that were created at different places.
+// Largest number of groups by coroutine function, and largest number of groups
+// by place of creation.
 #define TASK_GROUPS 128
-// Largest number of lines per group at which its tasks wait.
+// For each group, at most this number of lines of code is kept at which its
+// tasks wait.
 #define TASK_WAITS 8
-// Largest number of whole walks over the tasks that are kept to compute the
+// At most this number of whole walks over the tasks is kept to compute the
 // growth.
 #define TASK_POINTS 16
 #define TASK_BIRTHS 64
 struct TaskWait {
-    // The line at which tasks wait. The struct TaskWait owns its texts.
+    // The line of code at which tasks wait. The struct TaskWait owns its texts.
     struct TaskLine at;
     uint64_t hash;
     // Number of tasks that wait at this line in the newest walk over the tasks.
@@ -43,7 +45,7 @@ struct CountedTasks {
     // Number of tasks of the group that the newest walk over the tasks has
     // found.
     uint64_t found;
-    // Lowest of the numbers that asyncio has given to the found tasks;
+    // asyncio numbers tasks. The lowest number of the found tasks, or
     // UINT64_MAX if no task was found.
     uint64_t lowest;
     struct TaskWait waits[TASK_WAITS];
@@ -52,14 +54,14 @@ struct CountedTasks {
     // oldest first.
     struct TaskPoint points[TASK_POINTS];
     unsigned point_count;
-    // Number of walks over the tasks, since the group last shrank, that found
-    // more tasks of the group than the walk before. first_rise_s is the time of
-    // the first walk that `rises` counts, and rose_s is the time of the newest
-    // one.
+    // Since the group last shrank, the number of walks over the tasks that
+    // found more tasks of the group than the walk before. `first_rise_s` is the
+    // time of the first of these walks, and `rose_s` that of the newest one.
     unsigned rises;
     double first_rise_s, rose_s;
     uint64_t newest_count;
-    // Number of steps of the tasks at the time `steps_at_s`; 0 s if unknown.
+    // Number of steps of the tasks at the time `steps_at_s`. `steps_at_s` is 0
+    // if unknown.
     uint64_t steps;
     double steps_at_s, steps_per_s; // NaN if unknown.
 };
@@ -69,12 +71,12 @@ struct CountedTasks {
 struct TaskBirth {
     uint64_t number;
     double at_s;
-    // True if no walk over the tasks took place before, so that the task may be
-    // much older.
+    // True if this was found by the first walk over the tasks, so that the task
+    // may be much older.
     bool least;
 };
 
-struct TaskGroups { // A zeroed struct TaskGroups has no groups.
+struct TaskGroups { // All fields are 0 at first.
     // An array of 2 * TASK_GROUPS entries, or NULL before the first walk over
     // the tasks.
     struct CountedTasks *all;
@@ -88,18 +90,19 @@ struct TaskGroups { // A zeroed struct TaskGroups has no groups.
     // Time at the middle of the last whole walk over the tasks, or 0 if there
     // was none.
     double last_s;
-    // Time at which places were last known to lack tasks, or 0 if never.
+    // Time at which some tasks were last not counted by place, or 0 if never.
     double missed_s;
-    // True if no walk over the tasks took place for a while before the newest.
+    // True if the newest walk over the tasks is the first one for a while.
     bool interrupted;
-    // Tasks whose time of birth is known, the oldest first.
+    // Tasks whose time of creation is known, the oldest first.
     struct TaskBirth births[TASK_BIRTHS];
     unsigned birth_count;
 };
 
 // Begins a walk over all tasks. Returns false if there is no memory.
 bool TaskGroups_begin(struct TaskGroups *groups, double now_s);
-// Notes that no walk over the tasks will take place for a while.
+// TaskGroups_interrupt is called if no walk over the tasks will take place for
+// a while.
 void TaskGroups_interrupt(struct TaskGroups *groups);
 // Returns the group of a coroutine function, or of a place at which tasks were
 // created. Returns NULL if there are too many groups or there is no memory.
@@ -109,17 +112,19 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
 struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
                                  const struct TaskLine *at);
 // Counts a task. `group` is the task's group, and `wait` is the line at which
-// the task waits. `group` and `wait` may be NULL. `number` is the number that
-// asyncio has given to the task, or 0.
+// the task waits. Both may be NULL. `number` is the number that asyncio has
+// given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
 // Counts a task in the group of the place at which it was created.
 void TaskGroups_add_to_place(struct CountedTasks *place, struct TaskWait *wait,
                              uint64_t number);
-// Notes the number of steps that tasks of a group have made, or UINT64_MAX.
+// Stores the number of steps that tasks of a group have made, or UINT64_MAX if
+// unknown.
 void CountedTasks_note_steps(struct CountedTasks *group, uint64_t steps,
                              double now_s);
-// Notes that the task with asyncio's number `number` exists now.
+// TaskGroups_note_birth is called if the task with asyncio's number `number`
+// exists now.
 void TaskGroups_note_birth(struct TaskGroups *groups, uint64_t number,
                            double now_s);
 // Ends a walk over the tasks that has found all of them.

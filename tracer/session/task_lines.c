@@ -59,7 +59,8 @@ void TaskLine_drop(struct TaskLine *line)
 
 // --- All lines -------------------------------------------------------------
 
-// Returns the place of the line's number, or the free place for it.
+// Returns the entry of the hash table for the line, or the free entry that it
+// would get.
 static uint32_t *place_of(const struct TaskLines *lines,
                           const struct TaskLine *line)
 {

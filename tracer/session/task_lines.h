@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct TaskLines has the lines of source at which asyncio's tasks wait, each
-// line once. Many tasks wait at the same lines, so an await chain is a list of
-// indexes. Only the governor's thread calls these functions, which do not need
-// the GIL.
+// struct TaskLines has the lines of source code at which asyncio's tasks wait,
+// each line once. Many tasks wait at the same lines, so the coroutines that a
+// task awaits (its await chain) are stored as a list of indexes. Only the
+// governor's thread calls these functions, which do not need the GIL.
 #pragma once
 
 #include <stdbool.h>
@@ -21,21 +21,21 @@ struct TaskLine {
 uint64_t TaskLine_hash(const struct TaskLine *line);
 // Returns true if both are the same line of the same function.
 bool TaskLine_is_same(const struct TaskLine *one, const struct TaskLine *other);
-// Copies the line with its texts. Returns false if there is no memory.
+// Copies a line with its texts. Returns false if there is no memory.
 bool TaskLine_copy(struct TaskLine *copy, const struct TaskLine *line);
-// Frees the texts of a copy.
+// Frees the texts of a copied line.
 void TaskLine_drop(struct TaskLine *line);
 
-struct TaskLines {        // A zeroed struct TaskLines has no lines.
+struct TaskLines {        // All fields are 0 at first.
     struct TaskLine *all; // Owns its texts, or NULL if there are no lines.
     uint32_t count, room;
-    // A hash table with open addressing. It has numbers of lines, and 0 in a
-    // free place. Its size is twice `room`, which is a power of 2.
+    // A hash table with open addressing. An entry is the number of a line, or 0
+    // if the entry is free. Its size is twice `room`, which is a power of 2.
     uint32_t *places;
 };
 
-// Returns the number of a line, from 1 on, and adds the line if necessary.
-// Returns 0 if there is no memory or there are too many lines.
+// Returns the number of a line, counted from 1, and adds the line if it is
+// missing. Returns 0 if there is no memory or there are too many lines.
 uint32_t TaskLines_add(struct TaskLines *lines, const struct TaskLine *line);
 // Removes all lines, and keeps the memory.
 void TaskLines_clear(struct TaskLines *lines);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's list of threads and the thread records by thread id. See
-// threads.h.
+// The sampler has a list of threads, and each traced thread has a thread
+// record. Both are joined by the thread id. See threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
 
@@ -11,7 +11,7 @@ struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
     bool gil, waits; // Results of Sampler_knows_gil and Sampler_knows_waits.
-    // Number of rows that come from the sampler. The sampler's rows come first.
+    // Number of rows that come from the sampler. They come first.
     size_t sampled;
     size_t count;
 };
@@ -36,8 +36,8 @@ static bool add_functions(struct Rows *rows, struct Thread *row,
     return functions;
 }
 
-// Adds a row for one of the sampler's threads. If the sampler does not know the
-// thread's name yet, the name is null.
+// Adds a row for a thread from the sampler's list. The name is null if the
+// sampler does not know it yet.
 static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
 {
     bool named = *shares->name;
@@ -59,11 +59,11 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// Returns the row to which a thread record belongs, or NULL. The row of a
-// thread record comes from the sampler, or from an earlier record of the same
-// thread. A thread gets a second record if it runs Python code again after its
-// first record has ended. Thread ids are reused, so a different name means
-// another thread.
+// Returns the row to which a thread record belongs, or NULL. This row was made
+// for the sampler's list, or for an earlier record of the same thread. A thread
+// gets a second record if it runs Python code again after its first record has
+// ended. The kernel uses thread ids again, so a different name means another
+// thread.
 static struct Thread *row_of(struct Rows *rows, const bool *joined,
                              const struct TracedThread *traced)
 {

@@ -9,8 +9,8 @@
 
 struct Candidate {
     struct Code *code;
-    // Ticks of all calls that have ended or are in flight, plus the ticks for
-    // which other threads waited for the GIL.
+    // Ticks of all calls, ended or not, plus the ticks for which other threads
+    // waited for the GIL.
     double weight;
 };
 
@@ -37,7 +37,7 @@ static int by_weight(const void *a, const void *b)
     return (left->weight < right->weight) - (left->weight > right->weight);
 }
 
-// Lists the functions that may get a row, and sets *count to their number. The
+// Lists the functions that get a row, and stores their number in *count. The
 // caller frees the list. Returns NULL if there is no memory.
 static struct Candidate *list(const struct Moment *at, size_t *count)
 {

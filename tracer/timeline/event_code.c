@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/timeline/event_code.h"
 
-// Reads a number at `from` and returns the address behind the number, or NULL
-// if the number is incomplete.
+// Reads a number at `from` and returns the address after the number, or NULL if
+// the number is incomplete.
 static const uint8_t *take(const uint8_t *from, const uint8_t *end,
                            uint64_t *value)
 {

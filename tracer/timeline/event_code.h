@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #define EVENT_CODE_MOST 20u // Largest number of bytes of an encoded event.
-// A byte with which no event begins. EVENT_CODE_PAD fills up the data to a
-// multiple of 8 bytes.
+// No encoded event begins with this byte. It fills up the data to a multiple of
+// 8 bytes.
 #define EVENT_CODE_PAD ((1u << EVENT_KIND_BITS) - 1)
 
 // Decodes at most `most` events, and stops at an incomplete event. Returns the
@@ -28,8 +28,8 @@ static inline uint8_t *EventCode_number(uint8_t *to, uint64_t value)
     return to;
 }
 
-// Moves the sign of the difference to the lowest bit. A small difference then
-// has few bits, even if the difference is negative.
+// Moves the sign of a difference of times to the lowest bit. A small difference
+// then needs few bits, even if it is negative.
 static inline uint64_t EventCode_fold(uint64_t difference)
 {
     int64_t sign = (int64_t)(difference << EVENT_KIND_BITS) >> 63;
@@ -39,8 +39,8 @@ static inline uint64_t EventCode_fold(uint64_t difference)
 }
 
 // Writes the event to `to`, in at most EVENT_CODE_MOST bytes, and returns the
-// address behind the written bytes. *ticks is the time of the event before, or
-// 0 at the beginning of a block.
+// address after the written bytes. *ticks is the time of the event before, or 0
+// at the beginning of a block.
 static inline uint8_t *EventCode_put(uint8_t *to, const struct Event *event,
                                      uint64_t *ticks)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-// Fraction of the time limit after which the conversion's speed shows whether
-// the conversion can end within the limit.
+// The speed of the conversion shows only after this fraction of the time limit
+// whether the conversion can end within the limit.
 #define TRIAL 0.1
 
 void Export_init(struct Export *export, const struct ExportSource *source)
@@ -33,8 +33,8 @@ void Export_cancel(struct Export *export)
     atomic_store_explicit(&export->cancel, true, memory_order_relaxed);
 }
 
-// Reserves the export for the caller, because only one export may run at a
-// time. Returns 0, -ENODATA, -EBUSY, -EINVAL or -EOPNOTSUPP.
+// Reserves the struct Export for the caller, because only one export may run at
+// a time. Returns 0, -ENODATA, -EBUSY, -EINVAL or -EOPNOTSUPP.
 static int claim(struct Export *export, const char *path)
 {
     int error = 0;
@@ -65,17 +65,19 @@ static void let_go(struct Export *export)
 // The context for the callbacks of the thread that writes the file.
 struct Job {
     struct Export *export;
-    const struct ExportWatch *watch; // NULL if nobody watches the export.
+    // NULL if the caller does not watch the export.
+    const struct ExportWatch *watch;
     // Time limit in seconds, or 0 for no limit.
     double seconds;
     uint64_t began_ns;
-    // Time of the first progress report, at which the conversion begins.
+    // Time of the first progress report, which comes at the beginning of the
+    // conversion.
     uint64_t first_ns;
     bool late;
 };
 
 // Returns true if the export cannot end within its time limit. The time before
-// the conversion counts for the limit, but not for the conversion's speed.
+// the conversion counts for the limit, but not for the speed.
 static bool is_late(struct Job *job, double done)
 {
     uint64_t now = Now_ns(CLOCK_MONOTONIC);

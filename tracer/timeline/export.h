@@ -10,22 +10,21 @@
 
 #include <pthread.h>
 
-// The functions from which an export gets its data. The thread that writes the
-// file calls the functions in struct ExportSource.
+// The functions that provide the data of an export. The thread that writes the
+// file calls them.
 struct ExportSource {
     void *context;
     struct Timeline *(*timeline)(
         void *context); // Returns NULL if there is no timeline.
-    // Makes a recording that has what the output's name requires (the stacks,
-    // or all events up to now), and converts the recording. Returns 0 or
-    // -errno.
+    // Makes and converts a recording. Depending on the output's name, it has
+    // the stacks, or all events up to now. Returns 0 or -errno.
     int (*convert)(void *context, struct Conversion *conversion);
 };
 
 // The thread that writes the file calls `progress` about every 50 ms, and holds
 // no lock then. `done` is the finished fraction of the export, from 0 to 1.
-// `bytes` is the present size of the file in bytes. If `progress` returns
-// false, the export is cancelled.
+// `bytes` is the present size of the file in bytes. The export is cancelled if
+// `progress` returns false.
 struct ExportWatch {
     void *context;
     bool (*progress)(void *context, double done, uint64_t bytes);
@@ -33,13 +32,13 @@ struct ExportWatch {
 
 struct Export {
     struct ExportSource source;
-    pthread_mutex_t mutex; // guards `busy`.
+    pthread_mutex_t mutex; // Guards `busy`.
     bool busy;
     _Atomic bool cancel;
 };
 
 void Export_init(struct Export *export, const struct ExportSource *source);
-// No export may run during the call.
+// Export_release may be called only while no export runs.
 void Export_release(struct Export *export);
 // Exports to the file at `path`. Export_write blocks, so the caller must not
 // hold the GIL. `seconds` is the largest time that the export may take, or 0

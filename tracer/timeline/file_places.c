@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#define FEW 16u   // Each number of units up to FEW is a size.
-#define MANY 128u // Above FEW and up to MANY, each multiple of FEW is a size.
+#define FEW 16u   // Up to FEW, each number of units is a size.
+#define MANY 128u // Up to MANY, each multiple of FEW is.
 #define MANY_INDEX (FEW - 1 + MANY / FEW - 1)
 
 static unsigned index_of(uint64_t units)
@@ -79,8 +79,8 @@ static int compare_places(const void *a, const void *b)
     return left->at < right->at ? -1 : left->at > right->at;
 }
 
-// Takes all free places and returns them in their order in the file. Returns
-// NULL if memory is out.
+// Takes all free places out of the lists, and returns them in their order in
+// the file. Returns NULL if memory is out.
 static struct Place *take_all(struct FilePlaces *places, size_t *count)
 {
     struct Place *all;
@@ -101,7 +101,7 @@ static struct Place *take_all(struct FilePlaces *places, size_t *count)
     return all;
 }
 
-// Adds a range of free bytes as several places, the largest place first.
+// Adds a free range of the file as several places, the largest place first.
 static void give_stretch(struct FilePlaces *places, struct Place stretch)
 {
     while (stretch.units) {

@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Number of different sizes, the largest of which is 2^31 bytes.
+// Places have this number of different sizes, the largest of which is 2^31
+// bytes.
 #define FILE_PLACES_SIZES 39u
 
 struct FilePlaces {
@@ -22,16 +23,16 @@ struct FilePlaces {
 // size is large enough.
 uint64_t FilePlaces_units(uint64_t units);
 // Takes a free place with the size *units out of `places`. If `larger` is true,
-// the place can be larger than *units, and *units is set to the place's size.
-// Returns false if there is no place of a fitting size.
+// the place may be larger, and its size is stored in *units. Returns false if
+// there is no place of a fitting size.
 bool FilePlaces_take(struct FilePlaces *places, bool larger, uint64_t *units,
                      uint64_t *at);
-// Adds a free place to `places`. If memory is out, the place is never used
-// again.
+// Adds a place that is free now to `places`. If memory is out, the place is
+// never used again.
 void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at);
-// Joins free places that are neighbours in the file to larger places. Before
-// two neighbours are joined, `may_join` is called with their offsets and
-// decides. Returns true if some places were joined.
+// Joins free places that are neighbours in the file to larger places.
+// `may_join` decides about each two neighbours by their offsets. Returns true
+// if some places were joined.
 bool FilePlaces_join(struct FilePlaces *places,
                      bool (*may_join)(void *context, uint64_t first,
                                       uint64_t second),

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// `loaded` is global, because a process loads the library only once. If two
-// threads load the library at the same time, both get the same pointer.
+// `loaded` is global, because a process loads the library only once. Two
+// threads that load the library at the same time get the same pointer.
 static const struct Formats *_Atomic loaded;
 
 static const struct FormatsHost host = {
@@ -22,7 +22,7 @@ static const struct FormatsHost host = {
     .free = Heap_free,
 };
 
-// Opens the library of formats/, which is in the same folder as the file that
+// Opens the library of formats/. It is in the same folder as the file that
 // contains this function.
 static void *open_library(void)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Loads the library that formats/ is built into, and which writes files. The
-// library is in the extension's folder, and is loaded when Ocular writes its
-// first file. The extension in the traced program therefore contains no code of
-// the formats, and needs no further libraries. Any thread that may block may
-// call the functions of formats.h.
+// Loads the library that contains formats/, the code that writes files. It is
+// in the extension's folder, and is loaded when Ocular writes its first file.
+// The extension in the traced program therefore contains no code for file
+// formats, and needs no further libraries. Any thread that may block may call
+// the functions of formats.h.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -14,14 +14,14 @@
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
 
-// The file to write, which is given by a path or as an open file. The caller
-// still owns an open file.
+// The file to write, as a path or as an open file. The caller keeps the
+// ownership of an open file.
 struct FormatsFile {
     // The ending of the path says whether the file is compressed.
     const char *path;
     // Descriptor of the open file, or 0 if the writer opens `path`.
     int descriptor;
-    // The file that `descriptor` had when it was opened.
+    // The file that `descriptor` meant when it was opened.
     const struct Opened *opened;
     bool overwrite;
 };
@@ -35,21 +35,20 @@ struct Conversion {
     const char *const *paths;
     size_t path_count;
     struct Recording *recording;
-    // Source of the names of functions that `recording` lacks, or NULL if
-    // nothing has these names. A name from `source` is valid until the next
-    // call.
+    // Knows the names of functions that `recording` lacks. NULL if no such
+    // source exists. A name from it is valid until the next call.
     const struct RecordingSource *source;
     struct FormatsFile output;
-    // How the names of C functions are found, or NULL if the program's files
-    // are those of this process.
+    // Finds the names of C functions. NULL if the program's files are those of
+    // this process.
     struct NativeNames *names;
-    // A function that is called from time to time with the finished fraction (0
-    // to 1) and the present size of the file in bytes. `progress` returns false
-    // to cancel the conversion. `progress` may be NULL.
+    // The conversion calls `progress` from time to time with the finished
+    // fraction (0 to 1) and the present size of the file in bytes. If
+    // `progress` returns false, the conversion ends. `progress` may be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
     void *context;
-    // A new snapshot, into which the conversion writes the facts about the
-    // first recording, or NULL if the caller does not want the facts. For a
+    // A new snapshot for the facts about the first recording, which the
+    // conversion fills in, or NULL if the caller does not want them. For a
     // profile, `facts` also gets the length and the number of samples.
     struct Snapshot *facts;
     uint64_t bytes;  // Size of the file in bytes.
@@ -63,14 +62,15 @@ struct Conversion {
 struct Formats {
     // See Conversion_run (formats/conversion.h).
     int (*convert)(struct Conversion *conversion);
-    // NULL if Ocular was built without elfutils.
+    // Reads the rows of a file with C functions. NULL if Ocular was built
+    // without elfutils.
     NativeReader *native_rows;
 };
 
-// Functions of the host that the library calls, and numbers that identify the
-// build of the extension. The library checks the numbers in struct FormatsHost,
-// because a new installation can have replaced the library while the program
-// ran.
+// Functions of the traced program's extension that the library calls, and
+// numbers that identify the build of the extension. The library checks these
+// numbers, because a new installation can have replaced the library while the
+// program ran.
 struct FormatsHost {
     const char *version;
     size_t sizes[5];
@@ -92,5 +92,5 @@ struct FormatsHost {
 // or is from another build. The caller of Formats_load then fails with
 // -ELIBACC.
 const struct Formats *Formats_load(void);
-// Makes Formats_load return `formats`, which is linked to a test.
+// For tests, makes Formats_load return `formats`, which is linked to the test.
 void Formats_use(const struct Formats *formats);

@@ -44,7 +44,7 @@ void MarkText_add(struct MarkText *text, const struct Event *event)
 {
     if (text->size + PIECE <= sizeof text->bytes)
         memcpy(text->bytes + text->size, &event->what, PIECE);
-    // A size above the buffer's size shows that the text is incomplete.
+    // If `size` exceeds the size of the buffer, the text is incomplete.
     text->size += PIECE;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// A struct Mark is a mark that the program sets, the begin or the end of a span
-// that the program sets, or the asyncio task to which a call belongs. In the
-// ring, a mark is several events. The first events contain the mark's text,
-// eight bytes each, and the last one is the event of the mark itself. Marks are
-// therefore limited, stored and forgotten like calls.
+// A struct Mark is an entry that the program adds to the timeline: a mark, the
+// begin or the end of a span, or the asyncio task to which a call belongs. In
+// the ring, a mark consists of several events. The first events contain the
+// mark's text, eight bytes each, and the last one is the event of the mark
+// itself. Marks are therefore limited, stored and forgotten like calls.
 #pragma once
 
 #include "tracer/timeline/ring.h"
@@ -22,16 +22,16 @@ struct Mark {
     uint32_t number;
     const char *name;
     size_t name_size;
-    const char *args; // a JSON object, not set if args_size is 0.
+    const char *args; // A JSON object, not set if args_size is 0.
     size_t args_size;
 };
 
-// Mark_push is called by the thread that pushes into `ring`. A name of more
+// Mark_push is called by the thread that writes into `ring`. A name of more
 // than MARK_NAME bytes is shortened. Arguments of more than MARK_ARGS bytes are
 // left out, because the beginning of a JSON text is no JSON text.
 void Mark_push(struct Ring *ring, uint64_t ticks, const struct Mark *mark);
 
-// Puts the text of a mark together from the events of one thread.
+// Collects the text of a mark from the events of one thread.
 struct MarkText {
     char bytes[(MARK_NAME + MARK_ARGS + 16) / 8 * 8];
     size_t size;
@@ -41,7 +41,6 @@ void MarkText_add(struct MarkText *text, const struct Event *event);
 // Forgets the text so far. MarkText_clear is called if events of the thread are
 // missing.
 void MarkText_clear(struct MarkText *text);
-// Returns the mark that ends with the event `event`. The texts of the returned
-// mark are in `text` until the next call. If the texts are incomplete, the name
-// of the returned mark is "(lost)".
+// Returns the mark that ends with the event `event`. Its texts are in `text`
+// until the next call. Its name is "(lost)" if the texts are incomplete.
 struct Mark MarkText_take(struct MarkText *text, const struct Event *event);

@@ -49,7 +49,7 @@ static void squeeze(struct MemoryPages *pages)
     pages->used = used;
 }
 
-// Makes room for one more entry in the table. Returns 0 or -ENOMEM.
+// Enlarges the table if it is full, for one more entry. Returns 0 or -ENOMEM.
 static int make_room(struct MemoryPages *pages)
 {
     size_t room = pages->room ? 2 * pages->room : FIRST_ROOM;
@@ -70,7 +70,7 @@ static int make_room(struct MemoryPages *pages)
 }
 
 // Returns the entry of the page, which is added if it is missing, or NULL if
-// memory is out. Most added pages come last in the table.
+// memory is out. Most new pages come last in the table.
 static struct MemoryPage *insert(struct MemoryPages *pages, uint64_t page)
 {
     struct MemoryPage *found = find(pages, page);

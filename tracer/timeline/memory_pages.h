@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Holds those pages of a recording that are in memory. Pages are in memory if
-// the recording has no file, or if they could not be written to the file. The
-// recording's mutex guards struct MemoryPages.
+// Holds pages of a recording in memory. A page is in memory if the recording
+// has no file, or if the page could not be written to the file. The recording's
+// mutex guards struct MemoryPages.
 #pragma once
 
 #include "tracer/timeline/recording_format.h"
@@ -11,7 +11,7 @@
 struct MemoryPage {
     // Number of the page, counted from the file's beginning.
     uint64_t number : 52;
-    // Number of blocks with bytes in this page that were not dropped.
+    // Number of blocks that have bytes in this page and were not dropped.
     uint64_t users : 12;
     uint8_t *bytes; // The page's bytes, or NULL if the page is not in memory.
 };
@@ -23,17 +23,18 @@ struct MemoryPages {
     size_t count;             // Number of pages in memory.
 };
 
-// Adds the pages of a place in the file that are not in memory yet, filled with
-// zeros. Returns 0 or -ENOMEM.
+// Adds the pages of a place in the file, filled with zeros, if they are not in
+// memory yet. Returns 0 or -ENOMEM.
 int MemoryPages_add(struct MemoryPages *pages, uint64_t at, uint64_t size);
-// Drops a place in the file from its pages. A page is freed when its last place
-// is dropped.
+// MemoryPages_drop is called when a place in the file is not needed any more. A
+// page is freed when its last place is dropped.
 void MemoryPages_drop(struct MemoryPages *pages, uint64_t at, uint64_t size);
-// Returns the address of the byte at the offset `at`. The bytes from there to
-// the end of the page are valid. Returns NULL if the page is not in memory.
+// Returns the address of the byte at the offset `at`. The caller may use the
+// bytes from there to the end of the page. Returns NULL if the page is not in
+// memory.
 uint8_t *MemoryPages_find(const struct MemoryPages *pages, uint64_t at);
-// Returns the lowest offset from `at` on whose byte is in memory. Returns
-// UINT64_MAX if no byte from `at` on is in memory.
+// Returns the offset of the next byte, at `at` or after it, that is in memory.
+// Returns UINT64_MAX if there is none.
 uint64_t MemoryPages_next(const struct MemoryPages *pages, uint64_t at);
 void MemoryPages_remove(struct MemoryPages *pages, uint64_t at);
 void MemoryPages_release(struct MemoryPages *pages);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finds the name of the function with a given id. The names of living code come
-// from the registry, in an RCU read section. The names of retired code are in a
-// ring that overwrites its oldest names, and a hash table finds them by their
-// ids.
+// from the registry, in an RCU read section. The names of retired code, whose
+// code objects were freed, are in a ring that overwrites its oldest names. A
+// hash table finds them by their ids.
 #include "tracer/timeline/names.h"
 #include "ipc/base/heap.h"
 #include "tracer/base/rcu.h"

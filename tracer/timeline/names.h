@@ -16,8 +16,8 @@ struct RetiredName {
     uint32_t id;
     uint32_t line;
     uintptr_t address;
-    // 1 + slot of the next older name with the same index in `first`, or 0 if
-    // there is none.
+    // Slot plus 1 of the next older name with the same index in `first`, or 0
+    // if there is none.
     uint32_t next;
     char *name; // NULL if the slot is free.
     char *file;
@@ -26,14 +26,14 @@ struct RetiredName {
 struct RetiredNames {
     // A ring, in which the newest name overwrites the oldest.
     struct RetiredName slots[NAMES_ROOM];
-    // 1 + slot of the newest name whose id modulo NAMES_ROOM is the index, or 0
-    // if there is none.
+    // For each index, slot plus 1 of the newest name whose id modulo NAMES_ROOM
+    // is the index, or 0 if there is none.
     uint32_t first[NAMES_ROOM];
 };
 
 struct Names {
     pthread_mutex_t mutex;
-    struct RetiredNames *retired; // Allocated when the first name is retired.
+    struct RetiredNames *retired; // NULL until the first name is retired.
     uint64_t count;               // Number of all names ever retired.
     size_t bytes;                 // Bytes of memory of the kept names.
 };
@@ -43,12 +43,12 @@ void Names_release(struct Names *names);
 // Moves the names out of a retired code object into the ring.
 void Names_retire(struct Names *names, struct Code *code);
 size_t Names_bytes(struct Names *names);
-// Stores in `ids` the ids of retired code whose names are kept, at most
-// NAMES_ROOM ids. Returns the number of stored ids.
+// Stores in `ids` the ids of all functions whose names are kept, at most
+// NAMES_ROOM. Returns the number of stored ids.
 size_t Names_retired(struct Names *names, uint32_t *ids);
 
-// The caller's copy of a name that was found. struct NameQuery is the context
-// of PerfettoTrace.name.
+// The caller's copy of a name that NameQuery_find has found. struct NameQuery
+// is the context of PerfettoTrace.name.
 struct NameQuery {
     struct Names *names;
     struct Registry *registry;

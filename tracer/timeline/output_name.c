@@ -48,8 +48,7 @@ void OutputName_recording(const char *output, const char *folder,
     char pid[16], tag[16] = "";
     int size = snprintf(pid, sizeof pid, ".%d", (int)getpid());
 
-    // The name of the output that a forked child has chosen already contains
-    // the pid.
+    // In a forked child, the name of the output already contains the pid.
     if (stem > begin + (size_t)size &&
         !strncmp(output + stem - size, pid, (size_t)size))
         stem -= (size_t)size;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 // Stores in `path` the name of the file to write when tracing stops. The name
-// is `output` if no file has this name. If `output` exists, the chosen name
-// also contains the pid, and perhaps a number.
+// is `output` if no file has this name. If `output` exists, the name also
+// contains the pid, and perhaps a number.
 void OutputName_choose(const char *output, char path[PATH_MAX]);
 bool OutputName_is_device(const char *path);
 // Returns true if there is a file at `path` that must not be replaced.
@@ -17,8 +17,8 @@ bool OutputName_is_taken(const char *path);
 // with the pid added.
 void OutputName_own(const char *output, char path[PATH_MAX]);
 
-// Stores in `path` the name of the recording that is written until tracing
-// stops. The recording is a file in the folder `folder`. If `folder` is "", the
-// recording is in the same folder as the output.
+// Stores in `path` the name of the recording's file, which is written until
+// tracing stops. The file is in the folder `folder`. If `folder` is "", it is
+// in the same folder as the output.
 void OutputName_recording(const char *output, const char *folder,
                           unsigned number, char path[PATH_MAX]);

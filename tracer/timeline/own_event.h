@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Packs the events that the collector's thread adds to the track of Ocular's
-// own threads. The packed events are values of counters, changes of an
-// instruction's specialisation, and ends of times in which a function was dark.
+// Packs the events that the collector's thread adds to the timeline's track
+// (row) of Ocular's own threads. These events are values of counters, changes
+// of an instruction's specialisation, and ends of times in which a function had
+// no hooks (was dark).
 #pragma once
 
 #include "tracer/timeline/ring.h"
 
 enum OwnEventCounter {
-    OWN_EVENT_CPU,      // Millionths of a core that the thread used.
+    OWN_EVENT_CPU,      // A thread's use of a core, in millionths.
     OWN_EVENT_OVERHEAD, // Overhead in millionths of the program's CPU time.
     OWN_EVENT_ARMED,    // Number of installed hooks.
     OWN_EVENT_COUNTERS
 };
 
-// A thread whose number is higher has no counter.
+// Threads with higher numbers have no counter.
 #define OWN_EVENT_THREADS (1u << 20)
 
 // Returns an event with the value of a counter at the time `ticks`. The value
-// describes the last `ms` ms before the event. If `ms` is 0, the value
-// describes the moment of the event. `thread` is the number of the thread that
-// the value describes.
+// describes the last `ms` ms before the event. If `ms` is 0, it describes the
+// time of the event. `thread` is the number of the thread that the value
+// describes.
 static inline struct Event OwnEvent_counter(uint64_t ticks,
                                             enum OwnEventCounter which,
                                             unsigned ms, uint64_t value,
@@ -79,8 +80,8 @@ static inline uint8_t OwnEvent_to(const struct Event *event)
     return (uint8_t)(event->what >> 32);
 }
 
-// Returns an event for the function `id`, which is armed again after it was
-// dark for `dark` ticks. The event stores the upper 27 bits of `dark` and a
+// Returns an event for the function `id`, which has its hooks again after
+// `dark` ticks without them. The event stores the upper 27 bits of `dark` and a
 // shift, so the stored number of ticks is too small by at most a 2^26th.
 static inline struct Event OwnEvent_rearmed(uint64_t ticks, uint32_t id,
                                             uint64_t dark)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Holds, in order, the writes that a recording still has to do. A write
-// consists of bytes and their offset in the file.
+// Holds the bytes that a recording must still write, in order. A write consists
+// of bytes and of their offset in the file.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -17,6 +17,6 @@ struct PendingWrite {
 // field `error` of `bytes`.
 void PendingWrites_add(struct Bytes *bytes, const struct PendingWrite *write);
 // Stores in *write the write at *cursor, and moves *cursor to the next write.
-// Before the first call, *cursor is 0. Returns false after the last write.
+// *cursor is 0 before the first call. Returns false after the last write.
 bool PendingWrites_next(const struct Bytes *bytes, size_t *cursor,
                         struct PendingWrite *write);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // An append to a recording stores the appended bytes and their offset in
 // memory. A flush takes all stored bytes, and writes them to the file without
-// holding the mutex that an append needs. When a block was dropped, its place
-// in the file goes to the next block that needs a place of the same size. The
-// program can close the recording's descriptor, so the descriptor is checked
-// before each use (ipc/base/opened.h).
-#define _GNU_SOURCE 1 // For O_TMPFILE, SEEK_DATA and memfd_create.
+// holding the mutex that an append needs. If a block was dropped, its place in
+// the file goes to the next block that needs a place of this size. The program
+// can close the recording's descriptor, so the descriptor is checked before
+// each use (ipc/base/opened.h).
+#define _GNU_SOURCE 1 // Declares O_TMPFILE, SEEK_DATA and memfd_create.
 #include "tracer/timeline/recording.h"
 
 #include "ipc/base/bytes.h"
@@ -34,7 +34,7 @@
 // A twentieth of the file system stays free, but not more than SPARE_MOST.
 #define SPARE_PART 20
 #define SPARE_MOST (UINT64_C(1) << 30)
-// Bytes of memory that may stay allocated between two flushes.
+// At most this number of bytes of memory stays allocated between two flushes.
 #define SPARE_BYTES (1u << 20)
 // Number of bytes that one write copies, a multiple of the page size.
 #define COPY_BYTES (64u << 10)
@@ -46,20 +46,20 @@ struct Recording {
     pthread_mutex_t writing;
     int fd; // Descriptor of the file, or -1 if there is no file.
     struct Opened opened;
-    // The process that writes the file. A child that this process forks does
-    // not write.
+    // The process that writes the file, which no child writes that this process
+    // forks.
     pid_t owner;
     bool read_only; // True if the recording was opened to convert it.
-    bool lent; // True if another process may still read the file at the end.
-    // Size in bytes up to which the file may grow even if less than a twentieth
+    bool lent;      // True if another process may read the file later.
+    // Up to this size in bytes the file may grow even if less than a twentieth
     // of the file system stays free.
     uint64_t plain;
     uint64_t end; // Offset at which the next new place begins.
-    // Largest allowed size of the file, which the newest flush has computed.
+    // Largest allowed size of the file, as the newest flush has computed it.
     uint64_t most;
-    struct FilePlaces places; // Places of dropped blocks, for new blocks.
-    // Places of dropped blocks that cannot be written while writes to the file
-    // fail.
+    struct FilePlaces places; // Places of dropped blocks.
+    // Places of dropped blocks that cannot be used as long as writes to the
+    // file fail.
     struct FilePlaces refused;
     // End of the bytes that were written to the file. Only the flushing thread
     // uses `reached`.
@@ -72,7 +72,7 @@ struct Recording {
     // -errno of the newest write that failed, or 0 as soon as the file has all
     // bytes.
     int failing;
-    // True if even bytes that the file already contains cannot be written
+    // True if bytes that the file already contains cannot even be written
     // again.
     bool stuck;
     // Writes that no flush has taken yet (PendingWrites).
@@ -84,9 +84,9 @@ struct Recording {
     char path[PATH_MAX];    // Name of the file, or "" if it has no name.
 };
 
-// Some file systems, like NFS, have no files without a name. On a file system
-// like NFS the file gets a name, and the name is removed at once. Returns the
-// descriptor of the file, or -errno.
+// Some file systems, like NFS, have no files without a name. There the file
+// gets a name, and the name is removed at once. Returns the descriptor of the
+// file, or -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -110,9 +110,9 @@ static bool is_ours(const struct Recording *recording)
            Opened_holds(&recording->opened, recording->fd);
 }
 
-// Sets the size that the file may reach until the next call, so that enough of
-// the file system stays free. Each flush and the creation of the file call
-// ask_for_room.
+// Computes how large the file may become until the next call, so that enough of
+// the file system stays free. ask_for_room is called when the file is created,
+// and in each flush.
 static void ask_for_room(struct Recording *recording)
 {
     uint64_t spare = SPARE_MOST, most, room, bytes;
@@ -122,7 +122,7 @@ static void ask_for_room(struct Recording *recording)
         return;
     room = (uint64_t)system.f_bavail * system.f_frsize;
     bytes = (uint64_t)system.f_blocks * system.f_frsize;
-    // The file is a memfd, for which only the limit of memory applies.
+    // `bytes` is 0 for a memfd, for which only the limit of memory applies.
     if (!bytes)
         room = INT64_MAX;
     if (spare > bytes / SPARE_PART)
@@ -150,8 +150,8 @@ static struct Recording *make_empty(void)
     return recording;
 }
 
-// Makes a recording of an open file, and takes over the descriptor `fd`. If
-// `fd` is negative, it is -errno, and *error is set to `fd`.
+// Makes a recording of an open file, and takes over the descriptor `fd`. A
+// negative `fd` is an -errno, which is stored in *error.
 static struct Recording *make(int fd, int *error)
 {
     struct Recording *recording = fd < 0 ? NULL : make_empty();
@@ -195,8 +195,8 @@ struct Recording *Recording_new(const char *path, uint64_t plain, int *error)
 
     if (!recording)
         return NULL;
-    // The lock shows other processes that the process which writes the file
-    // lives. Some file systems have no locks, so an error of flock is ignored.
+    // The lock tells other processes that the process lives which writes the
+    // file. Some file systems have no locks, so an error of flock is ignored.
     flock(fd, LOCK_EX | LOCK_NB);
     recording->plain = plain;
     ask_for_room(recording);
@@ -247,7 +247,7 @@ void Recording_abandon(struct Recording *recording)
     recording->fd = -1;
 }
 
-// Returns true if no directory contains a name of the file.
+// Returns true if the file has no name in any directory.
 static bool is_nameless(const struct Recording *recording)
 {
     struct stat status;
@@ -258,16 +258,16 @@ static bool is_nameless(const struct Recording *recording)
 
 void Recording_put(struct Recording *recording)
 {
-    // With acq_rel, the thread that drops the last reference sees what other
-    // threads have done.
+    // Because of acq_rel, the thread that drops the last reference sees what
+    // other threads have done.
     if (atomic_fetch_sub_explicit(&recording->references, 1,
                                   memory_order_acq_rel) > 1)
         return;
     if (*recording->path)
         Recording_flush(recording, true);
-    // If a forked child has the file open, the file keeps its space on the disk
-    // after Ocular closes the file. The file is therefore truncated, unless the
-    // user has given the file a name, or a viewer reads the file.
+    // If a forked child has the file open, it takes space on the disk even
+    // after Ocular closes it. Ocular therefore truncates the file, unless the
+    // user has given it a name, or a viewer reads it.
     if (!recording->read_only && !recording->lent && is_nameless(recording) &&
         ftruncate(recording->fd, 0) < 0)
         errno = 0; // The kernel frees the file when the last process closes it.
@@ -303,7 +303,7 @@ void Recording_remove(struct Recording *recording)
 {
     if (has_its_name(recording))
         unlink(recording->path);
-    *recording->path = '\0'; // The remaining writes are needed no more.
+    *recording->path = '\0'; // No more writes are needed.
 }
 
 int Recording_rename(struct Recording *recording, const char *path)
@@ -344,8 +344,8 @@ size_t Recording_memory(struct Recording *recording)
 // --- Bytes of the file -------------------------------------------------------
 
 // Returns 0, or -errno if the file may not grow to `end` bytes. A write beyond
-// RLIMIT_FSIZE would send SIGXFSZ to the program, which can have a handler for
-// SIGXFSZ.
+// RLIMIT_FSIZE would send SIGXFSZ to the program, which may have a handler for
+// it.
 static int check_limit(const struct Recording *recording, uint64_t end)
 {
     struct rlimit limit;
@@ -400,8 +400,8 @@ static ssize_t read_file(const struct Recording *recording, void *data,
     return (ssize_t)done;
 }
 
-// Returns true if the file contains all bytes of the range, so that writing
-// them again takes no space on the disk.
+// Returns true if the file already contains all bytes of the range. It then
+// takes no space on the disk to write them again.
 static bool is_backed(const struct Recording *recording, uint64_t at,
                       uint64_t size)
 {
@@ -424,9 +424,9 @@ static bool holds(const struct Recording *recording, uint64_t at, uint64_t size)
     return at >= end;
 }
 
-// Moves a page that cannot be written to the file into memory. The page in
-// memory is filled with the bytes that the file already has in this page. The
-// caller holds Recording.mutex. Returns 0 or -errno.
+// Moves a page that cannot be written to the file into memory. The bytes that
+// the file already has in this page are copied. The caller holds
+// Recording.mutex. Returns 0 or -errno.
 static int move_page(struct Recording *recording, uint64_t at)
 {
     uint64_t page = at / RECORDING_PAGE * RECORDING_PAGE;
@@ -440,9 +440,9 @@ static int move_page(struct Recording *recording, uint64_t at)
     return error;
 }
 
-// Writes bytes of one page to the page in memory, if the page is in memory or
-// the file has refused the bytes (`error`). Returns false if the page is not in
-// memory.
+// Writes bytes of one page to the page in memory. If the file has refused the
+// bytes (`error`), the page is first moved to memory. Returns false if the page
+// is not in memory afterwards.
 static bool write_memory(struct Recording *recording, const void *data,
                          size_t size, uint64_t at, int error)
 {
@@ -471,8 +471,8 @@ static bool has_memory(struct Recording *recording)
     return has;
 }
 
-// Writes bytes also to those pages that another thread has moved to memory
-// while the bytes were written to the file.
+// Writes bytes again to pages that another thread has moved to memory while the
+// bytes were written to the file.
 static void write_moved(struct Recording *recording, const uint8_t *data,
                         size_t size, uint64_t at)
 {
@@ -513,8 +513,9 @@ static int write_all(struct Recording *recording, const uint8_t *data,
     return failed;
 }
 
-// Tries again to write the pages in memory to the file, until a write fails.
-// Only the thread that flushes moves pages from memory to the file.
+// Tries again to write the pages in memory to the file, until a write fails or
+// all are in the file. Only the thread that flushes moves pages from memory to
+// the file.
 static void give_to_file(struct Recording *recording)
 {
     uint64_t at = 0;
@@ -573,7 +574,8 @@ int Recording_copy(struct Recording *recording, struct Recording *from)
 
     do {
         size = end - at < sizeof part ? (size_t)(end - at) : sizeof part;
-        // If a page cannot be read completely, no block in it is complete.
+        // A block is not complete if one of its pages cannot be read
+        // completely.
         memset(part, 0, size);
         for (i = 0; i < size; i += RECORDING_PAGE)
             Recording_read(from, at + i, part + i,
@@ -593,8 +595,7 @@ int Recording_share(struct Recording *recording)
 
     if (has_memory(recording) || !is_ours(recording))
         return -EBADF;
-    // Only a memfd has seals. For files that are no memfd, this call does
-    // nothing.
+    // Only a memfd has seals. For other files, this call does nothing.
     fcntl(recording->fd, F_ADD_SEALS,
           F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
     snprintf(path, sizeof path, "/proc/thread-self/fd/%d", recording->fd);
@@ -617,9 +618,9 @@ uint64_t Recording_seek(struct Recording *recording, uint64_t at)
 
 // --- Bytes that wait for a flush ---------------------------------------------
 
-// Stores bytes that the next flush will write. If the recording has no file,
-// writes the bytes to the pages in memory at once. The caller holds
-// Recording.mutex. If memory is out, the next flush returns the error.
+// Stores bytes that the next flush will write. Without a file, the bytes are
+// written to the pages in memory at once. The caller holds Recording.mutex. The
+// next flush returns the error if memory is out.
 static void leave(struct Recording *recording, const void *data, size_t size,
                   uint64_t at)
 {
@@ -788,10 +789,10 @@ static int check_file(struct Recording *recording, uint64_t end)
     return error;
 }
 
-// Returns true if a block can be written to the place of a dropped block.
+// Returns true if a block can be written to the place `at` of a dropped block.
 // `used` is the number of bytes that the block needs in this place. If the file
-// refuses the bytes of the block, the place moves to memory, unless the limit
-// of memory is reached. The caller holds Recording.mutex.
+// refuses the bytes, the place is moved to memory, unless this would exceed the
+// limit of memory. The caller holds Recording.mutex.
 static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
                       uint64_t used)
 {
@@ -815,8 +816,8 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
     return true;
 }
 
-// Takes the place of a dropped block. Returns false if there is no place of a
-// dropped block that can be written. The caller holds Recording.mutex.
+// Takes the place of a dropped block. Returns false if no such place can be
+// written. The caller holds Recording.mutex.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t used, uint64_t *units, uint64_t *at)
 {
@@ -831,10 +832,9 @@ static bool take_dropped(struct Recording *recording, bool larger,
     return false;
 }
 
-// Allows two neighbouring free places to be joined if both are in memory or
-// both are in the file. Clears the headers of the dropped blocks, because a
-// reader skips as many bytes as a header says, and the new places have other
-// sizes.
+// Returns true if two neighbouring free places are both in memory or both in
+// the file, so that they may be joined. Then also clears the headers of the
+// dropped blocks, because a reader skips as many bytes as a header says.
 static bool may_join(void *context, uint64_t first, uint64_t second)
 {
     static const struct RecordingBlock none;
@@ -848,10 +848,10 @@ static bool may_join(void *context, uint64_t first, uint64_t second)
     return true;
 }
 
-// Takes the place of a dropped block that was larger than the new block. If all
-// places of dropped blocks are too small, joins neighbours, because the blocks
-// of a timeline do not always have the same size. Returns false if there is no
-// large enough place of a dropped block. The caller holds Recording.mutex.
+// Takes the place of a larger dropped block. If no place is large enough, joins
+// neighbours, because the blocks of a timeline do not always have the same
+// size. Returns false if no place is large enough even then. The caller holds
+// Recording.mutex.
 static bool take_larger(struct Recording *recording, uint64_t used,
                         uint64_t *units, uint64_t *at)
 {
@@ -861,10 +861,10 @@ static bool take_larger(struct Recording *recording, uint64_t used,
             take_dropped(recording, true, used, units, at));
 }
 
-// Takes a new place at the end of the file. If the file refuses the new place,
-// takes the place in pages of memory. The memory for chunks is limited, but the
-// few blocks of other kinds always get memory. Returns 0 or -errno. The caller
-// holds Recording.mutex.
+// Takes a new place at the end of the file. If the file refuses the place, it
+// is made of pages in memory. The memory for chunks (blocks with events) is
+// limited, but the few blocks of other kinds always get memory. Returns 0 or
+// -errno. The caller holds Recording.mutex.
 static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
                     uint64_t *at)
 {
@@ -949,8 +949,8 @@ void Recording_drop(struct Recording *recording, struct RecordingSlot *slot)
     if (recording->fd < 0)
         MemoryPages_drop(&recording->memory, slot->at,
                          RecordingSlot_size(slot));
-    // If the program has closed the file, only places in memory can be used
-    // again.
+    // If the program has closed the file, a place can be used again only if it
+    // is in memory.
     if (!Recording_is_closed(recording) ||
         MemoryPages_find(&recording->memory, slot->at))
         FilePlaces_give(&recording->places, slot->units, slot->at);

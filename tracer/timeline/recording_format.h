@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 #define RECORDING_VERSION 6u
-// The first version with waits.
+// The first version of the format that has waits.
 #define RECORDING_WAITS 5u
 // The first version that has snapshots of a program that was killed.
 #define RECORDING_TOTALS 6u
-// `sequence` of the snapshot of a trace that was stopped.
+// A snapshot has this `sequence` if the trace was stopped.
 #define RECORDING_LAST UINT64_MAX
-// The oldest version that can be read, which has no settings.
+// The oldest version that Ocular can read, which has no settings.
 #define RECORDING_OLDEST 3u
 #define RECORDING_PAGE UINT64_C(4096) // Size of the head in bytes.
-// The blocks of a recording begin at multiples of this number of bytes.
+// Blocks begin at multiples of this number of bytes.
 #define RECORDING_UNIT UINT64_C(256)
 #define RECORDING_MAGIC UINT64_C(0x0a0d72616c75636f) // "ocular\r\n"
 #define RECORDING_BLOCK UINT64_C(0x6b636f6c62726c4f) // "Olrblock"
@@ -38,11 +38,12 @@ struct RecordingHead { // The first page of a recording.
     uint64_t start_boot_ns;
     double hz;
     uint64_t threshold;
-    // Number of events of all threads that were forgotten because of the limit.
+    // Number of events, of all threads, that were forgotten because of the
+    // limit.
     uint64_t forgotten;
     // Number of lost events of threads that have no block any more.
     uint64_t lost;
-    // Ticks at the newest forgotten event, or 0 if no event was forgotten.
+    // Ticks at the newest forgotten event, or 0 if there is none.
     uint64_t whole_ticks;
     uint64_t now_ticks; // Ticks at which the head was written.
     uint32_t pid;
@@ -53,25 +54,23 @@ struct RecordingHead { // The first page of a recording.
 };
 
 enum RecordingKind {
-    RECORDING_CHUNK, // The data is open calls and then events.
-    // The data is one struct RecordingName after the other.
+    RECORDING_CHUNK, // The open calls and then events.
+    // A sequence of struct RecordingName.
     RECORDING_NAMES,
-    RECORDING_OPCODES, // The data is 256 names of opcodes, each with its NUL.
-    // The data is a snapshot, encoded as for the socket. The snapshot with the
-    // highest `sequence` is the newest.
+    RECORDING_OPCODES, // 256 names of opcodes, each with its NUL.
+    // A snapshot, encoded as for the socket. The one with the highest
+    // `sequence` is the newest.
     RECORDING_SNAPSHOT,
-    // The data is an array of struct RecordingDark, made by the newest cut.
+    // An array of struct RecordingDark, made by the newest Timeline_cut.
     RECORDING_DARK,
-    // The data is an array of struct RecordingThread, sorted by number.
+    // An array of struct RecordingThread, sorted by number.
     RECORDING_THREADS,
-    // The data is the sampled stacks of the whole run, encoded as for the
-    // socket.
+    // The sampled stacks of the whole run, encoded as for the socket.
     RECORDING_STACKS,
-    // The data is an array of struct RecordingCalls, for the functions in the
-    // stacks.
+    // An array of struct RecordingCalls, for the functions in the stacks.
     RECORDING_CALLS,
-    // The data is a snapshot that has only settings, encoded as for the socket.
-    // Versions before RECORDING_TOTALS have it.
+    // A snapshot that has only settings, encoded as for the socket. Only
+    // versions before RECORDING_TOTALS have such a block.
     RECORDING_SETTINGS
 };
 
@@ -83,12 +82,12 @@ struct RecordingBlock {
     uint64_t size;
     uint64_t used;       // Number of valid bytes after the header.
     uint64_t data_check; // Checksum of the valid bytes after the header.
-    // Number of the chunk among the thread's chunks, or of the snapshot among
-    // the snapshots. Later ones have higher numbers.
+    // Number of the chunk (block with events) among the thread's chunks, or of
+    // the snapshot among the snapshots. Newer ones have higher numbers.
     uint64_t sequence;
     uint32_t kind;
     uint32_t open_count; // Number of open calls at the beginning of a chunk.
-    // The thread of a chunk, described as at the newest write to the block.
+    // The thread of a chunk, as it was at the newest write to the block.
     uint32_t thread;
     uint32_t tid;
     uint64_t lost;
@@ -101,8 +100,8 @@ struct RecordingName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    // Number of bytes of the function's name with its NUL. The name follows
-    // this struct.
+    // Number of bytes of the function's name with its NUL. This name follows
+    // the struct.
     uint16_t name_size;
     // Number of bytes of the file's name with its NUL. The file's name follows
     // the function's name, and then comes padding to 8 bytes.
@@ -110,7 +109,8 @@ struct RecordingName {
     uint32_t spare;
 };
 
-// A dark function, and the time at which it went dark.
+// A function without hooks (a dark function), and the time at which it lost
+// them.
 struct RecordingDark {
     uint64_t ticks;
     uint32_t id;
@@ -125,9 +125,8 @@ struct RecordingCalls {
     double self_ns;
 };
 
-// Describes a thread of the program at the newest cut. A struct RecordingThread
-// is newer than the thread's data in headers of blocks whose `sequence` is
-// lower.
+// Describes a thread of the program at the newest Timeline_cut. It is newer
+// than the headers of the thread's blocks if their `sequence` is lower.
 struct RecordingThread {
     uint32_t number;
     uint32_t tid;

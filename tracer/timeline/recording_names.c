@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define BLOCK ((64u << 10) - sizeof(struct RecordingBlock))
-// Largest id. One bit for each id up to MOST_IDS takes 8 MiB.
+// Largest id. One bit for each possible id takes 8 MiB.
 #define MOST_IDS (1u << 26)
 // Largest number of bytes of a function's name, and also of a file's name.
 #define MOST_TEXT 4096u
-// Largest number of wanted ids whose names are not known yet.
+// Largest number of ids that wait because their names are not known yet.
 #define MOST_WAITING 4096u
 
 void RecordingNames_release(struct RecordingNames *names)
@@ -97,8 +97,9 @@ static int save(struct RecordingNames *names, struct Recording *recording)
     return 0;
 }
 
-// Begins a new block of names, because the newest block is full. Returns true
-// if the older half was dropped, so that its names must be written again.
+// Begins a new block of names, because the newest block is full. Names are in
+// two halves. Returns true if the older half was dropped, so that its names
+// must be written again.
 static bool begin_block(struct RecordingNames *names,
                         struct Recording *recording)
 {
@@ -218,7 +219,8 @@ int RecordingNames_write(struct RecordingNames *names,
         uint32_t id = wanted->ids[i];
 
         if (!source->name(source->context, id, &name)) {
-            // The name is not known because the function is being retired now.
+            // The name is not known at this time, because the function is being
+            // retired.
             if (left < MOST_WAITING)
                 wanted->ids[left++] = id;
             continue;
@@ -234,7 +236,7 @@ int RecordingNames_write(struct RecordingNames *names,
 void RecordingNames_end(struct RecordingNames *names,
                         struct Recording *recording)
 {
-    // One block more, and the older half would be dropped with its names.
+    // With one more block, the older half would be dropped with its names.
     if (names->text.size && names->count[1] + 1 < names->blocks)
         begin_block(names, recording);
 }

@@ -2,10 +2,10 @@
 // Writes the names of the functions that have events in a recording. The name
 // of a function is written once, after the function's first event. Names are
 // stored in two halves, both of limited size. When the newer half is full, the
-// older half is dropped. A dropped name is written again at the function's next
-// event. The timeline's mutex guards the list of the ids whose names must still
-// be written. The thread that writes names holds no lock for which other
-// threads wait.
+// older half is dropped. A name that was dropped with it is written again at
+// the function's next event. The timeline's mutex guards the list of the ids
+// whose names must still be written. The thread that writes names holds no lock
+// for which other threads wait.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -19,7 +19,7 @@ struct RecordingNames {
     // Number of blocks of 64 KiB in each half, set by the creator of the
     // struct.
     size_t blocks;
-    // One bit for each id, which is 1 if the name is written, or if the id is
+    // One bit for each id. The bit is 1 if the name is written, or if the id is
     // in `wanted`.
     uint8_t *known;
     size_t known_bytes; // Size of `known` in bytes.
@@ -42,8 +42,7 @@ struct RecordingWanted {
     size_t count;
 };
 
-// The functions by which the writer gets the names of functions (trace.h) and
-// of opcodes.
+// Provides the names of functions (trace.h) and of opcodes to the writer.
 struct RecordingSource {
     void *context;
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
@@ -51,23 +50,23 @@ struct RecordingSource {
 };
 
 void RecordingNames_release(struct RecordingNames *names);
-// Adds the id to the ids whose names must be written. If memory is out, the
-// file will lack the name of the function.
+// Adds an id to those whose names must be written. The file lacks the name of
+// the function if memory is out.
 void RecordingNames_want(struct RecordingNames *names, uint32_t id);
-// Makes all names be written again, because the names in the file are lost.
+// Has all names written again, because the names in the file are lost.
 void RecordingNames_restart(struct RecordingNames *names);
-// Takes the ids whose names must be written now. The caller owns the ids until
+// Returns the ids whose names must be written now. The caller owns them until
 // it calls RecordingNames_give_back.
 struct RecordingWanted RecordingNames_take(struct RecordingNames *names);
-// Writes the names of the functions with the wanted ids. An id whose name is
-// not known yet stays wanted. Returns 0 or -errno.
+// Writes the names of the functions with the wanted ids. If a name is not known
+// yet, its id stays wanted. Returns 0 or -errno.
 int RecordingNames_write(struct RecordingNames *names,
                          struct Recording *recording,
                          const struct RecordingSource *source,
                          struct RecordingWanted *wanted);
-// Begins a new block of names, unless the newer half is full, so that the block
-// with the names so far does not move any more. The thread that writes names
-// calls RecordingNames_end.
+// Begins a new block of names, so that the block with the names so far does not
+// move any more. Does nothing if the newer half is full. The thread that writes
+// names calls RecordingNames_end.
 void RecordingNames_end(struct RecordingNames *names,
                         struct Recording *recording);
 void RecordingNames_give_back(struct RecordingNames *names,

@@ -41,8 +41,8 @@ static uint64_t room_after(const struct Ring *ring, uint64_t head)
            atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
 
-// As long as a gap must still be marked, `limit` stays equal to `head`, so that
-// each push calls Ring_push_slow.
+// `limit` stays equal to `head` as long as a gap (dropped events) must be
+// marked, so that each push calls Ring_push_slow.
 void Ring_push_slow(struct Ring *ring, struct Event event)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Passes the timeline's events of one thread to the collector's thread. Events
-// are pushed by the thread that counts hits, and only one thread at a time
-// takes events. If the ring is full and has an overflow callback, the pushing
-// thread empties the ring by this callback. If a full ring has no callback, new
-// events are dropped and counted. The gap is marked before the next event that
-// fits.
+// Passes the timeline's events of one thread to the collector's thread. The
+// thread that counts hits pushes the events, and only one thread at a time
+// takes them. A full ring is emptied by the pushing thread, if the ring has an
+// overflow callback for this. Otherwise new events are dropped and counted. The
+// next event that fits is preceded by an EVENT_LOST, which marks the gap.
 #pragma once
 
 #include <semaphore.h>
@@ -25,7 +24,7 @@ enum EventKind {
     // The function's hooks were removed (`what` is an Event_call).
     EVENT_DARK,
     EVENT_LOST, // Events were dropped here (`what` is their number).
-    // Another greenlet runs from now on, so the open calls pause.
+    // Another greenlet runs from now on. The open calls pause.
     EVENT_PARK,
     // After EVENT_PARK, a call continues (`what` is an Event_call).
     EVENT_REOPEN,
@@ -40,27 +39,28 @@ enum EventKind {
     EVENT_TEXT,
     // A mark (`what` is its number and the sizes of its texts).
     EVENT_MARK,
-    // The begin of a span of the program (`what` is as in EVENT_MARK, with the
-    // span's number).
+    // A span of the program begins (`what` is as in EVENT_MARK, with the span's
+    // number).
     EVENT_SPAN_BEGIN,
-    // The end of a span of the program (`what` is as in EVENT_SPAN_BEGIN).
+    // A span of the program ends (`what` is as in EVENT_SPAN_BEGIN).
     EVENT_SPAN_END,
-    // A step of an asyncio task (`what` is as in EVENT_MARK, with the task's
-    // number). The newest open call is a step of this task.
+    // A step of an asyncio task begins (`what` is as in EVENT_MARK, with the
+    // task's number). The newest open call is a step of this task.
     EVENT_TASK,
-    // The events from EVENT_COUNTER to EVENT_SAMPLE are in the track of
+    // The events from EVENT_COUNTER to EVENT_SAMPLE are in the track (row) of
     // Ocular's own threads. The collector's thread adds EVENT_COUNTER and the
     // two kinds after it.
     EVENT_COUNTER,
     EVENT_CHANGE,
-    // A function is armed again (`what` is the time for which it was dark).
+    // A function has its hooks again (`what` is the time without hooks).
     EVENT_REARMED,
     // EVENT_FRAME, EVENT_SAMPLE, EVENT_AT and EVENT_OFF_CPU store samples and
     // waits (sample_track.h).
-    EVENT_FRAME,  // A frame of a sample's stack (`what` is depth and function).
-    EVENT_SAMPLE, // a sample, whose stack is in the EVENT_FRAMEs before it.
-    // A call continues after a yield, or a call is first seen that had begun
-    // before the function was armed (`what` is an Event_call).
+    // A frame of a sample's stack (`what` is its depth and function).
+    EVENT_FRAME,
+    EVENT_SAMPLE, // A sample. Its stack is in the EVENT_FRAMEs before.
+    // A call continues after a yield, or is seen for the first time because its
+    // function had no hooks when it began (`what` is an Event_call).
     EVENT_RESUME,
     EVENT_AT, // The instruction of the next sample (`what` is an Event_step).
     // A thread was off the CPU. Its stack is in the EVENT_FRAMEs before, and
@@ -96,8 +96,8 @@ static inline uint64_t Event_ticks(const struct Event *event)
     return event->when >> EVENT_KIND_BITS;
 }
 
-// Packs the function of a call, and the call's level in the thread's shadow
-// stack. The outermost call of a thread has level 0.
+// Packs a call's function and its level in the thread's shadow stack (Ocular's
+// copy of the stack). The outermost call of a thread has level 0.
 static inline uint64_t Event_call(uint32_t id, unsigned level)
 {
     return (uint64_t)level << 32 | id;
@@ -114,8 +114,8 @@ static inline unsigned Event_level(const struct Event *event)
 }
 
 // Packs an iteration of a loop in the innermost open call. `unit` is the number
-// of the jump's code unit. A number of net cycles or of instructions that is
-// too large is replaced by the largest number that fits.
+// of the jump's code unit. If the number of net cycles or of instructions is
+// too large, the largest number that fits is stored.
 static inline uint64_t Event_loop(uint64_t cycles, uint64_t instructions,
                                   unsigned unit)
 {
@@ -147,17 +147,18 @@ static inline uint64_t Event_step(unsigned unit, uint8_t opcode, uint32_t line)
     return (uint64_t)opcode << 48 | (uint64_t)(unit & 0xffff) << 32 | line;
 }
 
-// A callback that makes room in a full ring. The thread that pushes into the
-// ring calls `drain`.
+// A callback that makes room in a full ring. The thread that pushes events
+// calls `drain`.
 struct RingOverflow {
-    // If `drain` is NULL, new events of a full ring are dropped.
+    // If NULL, new events of a full ring are dropped.
     void (*drain)(void *context, void *producer);
     void *context;
 };
 
 struct Ring {
-    // The cache line of the thread that pushes. Number of written events,
-    // stored with release, and read by the thread that takes events.
+    // The fields from `head` to `lost` are in the cache line of the thread that
+    // pushes. `head` is the number of written events, which is stored with
+    // release and read by the thread that takes events.
     _Atomic uint64_t head;
     // As long as `head` is below this number, the pushing thread need not read
     // `tail`.
@@ -172,8 +173,9 @@ struct Ring {
     void *producer; // Argument of the overflow callback.
     // Number of all events that the ring has dropped.
     _Atomic uint64_t lost;
-    // The cache line of the thread that takes events. `tail` is the number of
-    // taken events, is stored with release, and is read by the pushing thread.
+    // `tail` is in the cache line of the thread that takes events. It is the
+    // number of taken events, is stored with release, and is read by the
+    // pushing thread.
     _Alignas(64) _Atomic uint64_t tail;
 };
 
@@ -182,8 +184,8 @@ struct Ring {
 struct Ring *Ring_new(sem_t *half_full);
 void Ring_free(struct Ring *ring);
 // Pushes an event when `head` has reached `limit`. Ring_push_slow reads `tail`
-// to find free slots, and marks a gap before it pushes the event. If there is
-// no free slot, drops the event.
+// to find free slots, and marks a gap before it pushes the event. Drops the
+// event if there is no free slot.
 void Ring_push_slow(struct Ring *ring, struct Event event);
 
 static inline void Ring_push(struct Ring *ring, uint64_t ticks,
@@ -201,9 +203,10 @@ static inline void Ring_push(struct Ring *ring, uint64_t ticks,
     atomic_store_explicit(&ring->head, head + 1, memory_order_release);
 }
 
-// The thread that takes events calls Ring_peek and Ring_pop. Ring_peek returns
-// the number of events that *events points to, in the ring itself and at most
-// up to the end of the ring's array. Ring_pop removes `count` events. After
-// Ring_pop, Ring_peek gives the events that follow.
+// The thread that takes events calls Ring_peek and Ring_pop. Ring_peek stores
+// in *events the address of the next events, which are in the ring itself, and
+// returns their number. Events after the end of the ring's array come with the
+// next call. Ring_pop removes `count` events. Ring_peek then returns the events
+// that follow.
 size_t Ring_peek(struct Ring *ring, const struct Event **events);
 void Ring_pop(struct Ring *ring, size_t count);

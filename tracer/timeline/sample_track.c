@@ -7,7 +7,8 @@ static struct Event frame_event(uint64_t ticks, size_t depth, uint32_t id)
                           (uint64_t)depth << 32 | id};
 }
 
-// The bits above the depth have the microseconds, and the last bit is in_c.
+// In EVENT_SAMPLE, the bits above the depth are the microseconds, and the last
+// bit is `in_c`.
 #define DEPTH_BITS 9
 #define MOST_US ((UINT64_C(1) << 22) - 1)
 
@@ -23,8 +24,8 @@ static struct Event sample_event(const struct TimelineSample *sample,
                               (uint64_t)depth << 32 | (uint32_t)sample->tid};
 }
 
-// The bits of EVENT_OFF_CPU above the depth: the kind, the two flags of struct
-// TimelineWait, and the ms.
+// In EVENT_OFF_CPU, the bits above the depth are the kind, the two flags of
+// struct TimelineWait, and the ms.
 #define KIND_AT (32 + DEPTH_BITS)
 #define KIND_MASK 15u
 #define TIMED_AT (KIND_AT + 4)
@@ -57,8 +58,8 @@ static struct TimelineWait wait_of(uint64_t what)
 }
 
 // Writes the frames of a stack to `events`, without those that are the same as
-// in the last stack. Returns their number, and sets *kept to the number of
-// frames of the whole stack that are kept.
+// in the last stack. Returns their number, and stores in *kept the number of
+// frames of the stack, which is limited.
 static size_t put_frames(struct SampleTrack *samples,
                          const struct TimelineSample *sample,
                          struct Event *events, size_t *kept)
@@ -79,8 +80,8 @@ static size_t put_frames(struct SampleTrack *samples,
     return count;
 }
 
-// Adds the events of a stack. After an error a reader lacks frames, so the next
-// sample is stored with all frames.
+// Adds the events of a stack. The next sample after an error is stored with all
+// frames, because a reader lacks frames.
 static void store(struct SampleTrack *samples, struct Timeline *timeline,
                   const struct Event *events, size_t count)
 {

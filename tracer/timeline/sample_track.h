@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Stores the samples and the waits of all threads in the track of Ocular's own
-// threads. A sample is stored as frames and then the sample itself, and a wait
-// in the same way. The stored frames are those in which its stack differs from
-// the last sample's stack, outermost first. The first sample and each
-// SAMPLE_TRACK_WHOLE-th sample are stored with all their frames, because
-// earlier samples can be forgotten. Only one thread at a time may use a struct
-// SampleTrack.
+// Stores the samples and the waits of all threads in the timeline's track (row)
+// of Ocular's own threads. A sample or a wait is stored as events: first the
+// frames of the stack, then the sample or the wait itself. Only frames are
+// stored in which the stack differs from the last stack, outermost first. The
+// first stack and each SAMPLE_TRACK_WHOLE-th stack is stored with all frames,
+// because earlier ones can be forgotten. Only one thread at a time may use a
+// struct SampleTrack.
 #pragma once
 
 #include "ipc/wait_kind.h"
@@ -13,9 +13,10 @@
 
 #include <stdbool.h>
 
-// Largest number of frames of a stack, more than the sampler reads.
+// Largest number of stored frames of a stack, which is more than the sampler
+// reads.
 #define SAMPLE_TRACK_DEPTH 320
-// One sample in this number is stored with all frames.
+// One in this number of stacks is stored with all frames.
 #define SAMPLE_TRACK_WHOLE 256
 
 struct SampleTrack {
@@ -25,18 +26,18 @@ struct SampleTrack {
     uint32_t path[SAMPLE_TRACK_DEPTH]; // Ids of the functions, outermost first.
 };
 
-// Most waits that a thread has at one moment.
+// Largest number of waits of a thread at one time.
 #define SAMPLE_TRACK_WAITS 4
 
 // Time for which a thread was off the CPU, with its reason.
 struct TimelineWait {
-    double ns; // A number above 131 s is stored as 131 s.
+    double ns; // At most 131 s are stored.
     enum WaitKind kind;
     // True if the time is waiting time, of the kind that the flame graph shows.
     bool timed;
-    // True if the time is a weight: the waiting time of a function is divided
-    // in proportion to the weights of the kinds. A weight of one observation
-    // can also stand for other observations (gil_watch.c).
+    // True if the time is a weight. The waiting time of a function is divided
+    // in proportion to the weights of the kinds. The weight of one observation
+    // can also represent other observations (gil_watch.c).
     bool weighs;
 };
 
@@ -51,8 +52,8 @@ struct TimelineSample {
     uint64_t at;
     const uint32_t *path;
     size_t depth;
-    // The wait, if the sample is no sample of a running thread. A sample of a
-    // running thread has no time here.
+    // The wait, if this is no sample of a running thread. Otherwise its time is
+    // 0.
     struct TimelineWait wait;
 };
 
@@ -71,10 +72,10 @@ void SampleTrack_add_waits(struct SampleTrack *samples,
                            const struct TimelineSample *sample,
                            const struct TimelineWait *waits, size_t count);
 
-// Reads samples from the events of the track. The caller passes the events to
-// SampleReader_take in order. SampleReader_take returns true if the event
-// completes a sample or a wait. The path in struct SampleReader is valid until
-// the next call of SampleReader_take.
+// Reads samples from the events of the track. The caller passes the events in
+// their order to SampleReader_take. It returns true if the event completes a
+// sample or a wait. The path in struct SampleReader is valid until the next
+// call of SampleReader_take.
 struct SampleReader {
     bool whole; // True after the first sample that has all frames.
     // Event_step for the instruction of the next sample, or 0 if unknown.

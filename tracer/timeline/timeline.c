@@ -11,15 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-// Number of blocks in each half of the names, if the recording is a file.
+// If the recording is a file, each of the two halves for names has this number
+// of blocks.
 #define NAMES_IN_FILE 256u
 #define NAMES_IN_MEMORY 16u
 
 struct Timeline {
     pthread_mutex_t mutex;
     struct Recording *recording;
-    // True if blocks are saved before they are full, so that the file has their
-    // events if the program is killed.
+    // True if the file must have the events of blocks that are not full, in
+    // case the program is killed.
     bool in_file;
     size_t limit; // Limit in bytes.
     // True if the limit applies only to the list of blocks, and not to their
@@ -32,36 +33,34 @@ struct Timeline {
     uint64_t forgotten; // Number of forgotten events.
     // Ticks at the newest forgotten event, or 0 if no event was forgotten.
     uint64_t whole_ticks;
-    // Number of lost events of threads whose tracks are freed.
+    // Number of lost events of threads that have no track any more.
     uint64_t lost;
-    // First and last track of the list, which is sorted by the threads'
-    // numbers.
+    // First and last element of the list of tracks, which is sorted by the
+    // threads' numbers.
     struct Track *first;
     struct Track *last;
     // Oldest and newest block of all threads, by the time of their beginning.
     struct Block *oldest, *newest;
     // The names of functions in the recording.
     struct RecordingNames names;
-    // The lists that the newest cut has saved.
+    // The lists that the newest Timeline_cut has saved.
     struct RecordingSlot dark, threads;
     // The newest snapshot of the program and the one before it.
     struct RecordingSlot snapshot, older_snapshot;
     uint64_t snapshots; // Number of snapshots that were saved.
     // Number of readers that hold the timeline (Timeline_hold).
     unsigned holds;
-    // CLOCK_MONOTONIC in ns until which Timeline_hold_for holds the timeline,
-    // or 0.
+    // Timeline_hold_for holds the timeline until this time, CLOCK_MONOTONIC in
+    // ns, or 0.
     uint64_t held_until_ns;
-    // Number of truncations of the file at the last check.
+    // Recording_truncations at the last check.
     unsigned truncations;
     bool names_lost; // True if all names must be written again.
     bool closed;     // True if the program has closed the file.
-    // The track that is being drained, or NULL. The newest block of this track
-    // is in use.
+    // The track that is being drained, or NULL. Its newest block is in use.
     const struct Track *busy;
     // The track of Ocular's own threads, or NULL if it has no events yet. The
-    // newest block of the track `own` is never forgotten, because this block
-    // grows slowly.
+    // newest block of this track is never forgotten, because it grows slowly.
     struct Track *own;
 };
 
@@ -117,9 +116,9 @@ struct Recording *Timeline_recording(const struct Timeline *timeline)
 
 // --- Tracks: mutex held ------------------------------------------------------
 
-// Inserts the track into the list of tracks, which is sorted by number. New
-// threads get increasing numbers, so the search for the place in the list
-// begins at its end.
+// Inserts the track into the list of tracks, which is sorted by number. The
+// search for the right position begins at the end of the list, because new
+// threads have the highest numbers.
 static void link_track(struct Timeline *timeline, struct Track *track)
 {
     struct Track *before = timeline->last;
@@ -187,9 +186,9 @@ static void forget_block(struct Timeline *timeline, struct Block *block)
     drop_block(timeline, block);
 }
 
-// Returns true if the block may be forgotten. The newest block of the track
-// that is being drained may not be forgotten, and the newest block of Ocular's
-// own threads may not, either.
+// Returns true if the block may be forgotten. Not allowed are the newest block
+// of the track that is being drained, and the newest block of Ocular's own
+// threads.
 static bool may_forget(const struct Timeline *timeline,
                        const struct Block *block)
 {
@@ -199,8 +198,8 @@ static bool may_forget(const struct Timeline *timeline,
 
 // Forgets the oldest block that may be forgotten, but never the block `but`. If
 // `for_place` is true, only forgets a block whose place in the file another
-// block can get, because on a broken disk forgetting other blocks makes no
-// room. Returns false if no block could be forgotten.
+// block can get. On a broken disk it makes no room to forget other blocks.
+// Returns false if no block could be forgotten.
 static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
                           bool for_place)
 {
@@ -223,7 +222,7 @@ static bool is_lent(struct Timeline *timeline)
     return timeline->held_until_ns;
 }
 
-// Returns true if `more` bytes more would exceed the limit.
+// Returns true if the limit would be exceeded by `more` bytes more.
 static bool is_over(struct Timeline *timeline, size_t more)
 {
     if (timeline->holds || is_lent(timeline))
@@ -234,8 +233,8 @@ static bool is_over(struct Timeline *timeline, size_t more)
 }
 
 // Appends to the recording the data that the block has got since it was last
-// saved. If the block's place in the recording is too small, the block moves to
-// a larger place. Returns 0 or -errno.
+// saved. If its place in the recording is too small, the block moves to a
+// larger place. Returns 0 or -errno.
 static int append(struct Timeline *timeline, struct Block *block)
 {
     const struct TimelineThread *thread = &block->track->shown;
@@ -269,14 +268,14 @@ static int append(struct Timeline *timeline, struct Block *block)
 }
 
 // Fills up the last word of a block's data, because only whole words are
-// appended to a recording. Track_add has left room for the filling bytes.
+// appended to a recording. Track_add has left room for this.
 static void pad(struct Bytes *data)
 {
     while (data->size % 8)
         data->data[data->size++] = EVENT_CODE_PAD;
 }
 
-// If the program has closed the file, forgets the blocks that are only in the
+// Forgets the blocks that are only in the file, if the program has closed the
 // file.
 static void check_file(struct Timeline *timeline)
 {
@@ -285,11 +284,11 @@ static void check_file(struct Timeline *timeline)
     if (timeline->closed || !Recording_is_closed(timeline->recording))
         return;
     timeline->closed = timeline->names_lost = true;
-    // The flush moves blocks that were not written yet to memory.
+    // The flush moves blocks to memory that were not written yet.
     Recording_flush(timeline->recording, true);
     for (block = timeline->oldest; block; block = newer) {
         newer = block->newer;
-        // The newest block of a track will be saved again.
+        // A track's newest block will be saved again.
         if (block == block->track->newest) {
             timeline->kept -= RecordingSlot_size(&block->slot);
             Recording_drop(timeline->recording, &block->slot);
@@ -300,8 +299,8 @@ static void check_file(struct Timeline *timeline)
     }
 }
 
-// Saves the block in the recording. If there is no room for the block, forgets
-// the oldest blocks. Returns false if the block could not be saved.
+// Saves a block in the recording. If there is no room, forgets the oldest
+// blocks. Returns false if the block could not be saved.
 static bool save_block(struct Timeline *timeline, struct Block *block)
 {
     size_t more;
@@ -385,8 +384,9 @@ void Timeline_name(struct Timeline *timeline, struct Track *track,
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Adds a gap that the ring has marked, without the lost events that a cut has
-// already marked. Returns true if the event was added or is not needed.
+// A gap is a number of lost events. Adds a gap that the ring has marked,
+// without those lost events that Timeline_cut has already marked. Returns true
+// if the gap was added or need not be added.
 static bool add_gap(struct Timeline *timeline, struct Track *track,
                     struct Event event)
 {
@@ -423,8 +423,8 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
 
     pthread_mutex_lock(&timeline->mutex);
     timeline->busy = track;
-    // The ring is read only twice, even if it is not empty then, because the
-    // pushing thread can be as fast as this loop.
+    // The ring is read only twice, even if it is not empty afterwards, because
+    // the pushing thread can be as fast as this loop.
     for (part = 0; part < 2; part++) {
         count = Ring_peek(ring, &events);
         for (done = 0; done < count;) {
@@ -435,7 +435,7 @@ long Timeline_drain(struct Timeline *timeline, struct Track *track,
             dropped += !added;
             done += added ? added : 1;
         }
-        // `lost` is read before Ring_pop makes room for the mark of a gap,
+        // `lost` must be read before Ring_pop makes room for the mark of a gap,
         // because the events that were lost until now belong before the mark.
         track->ring_lost =
             atomic_load_explicit(&ring->lost, memory_order_acquire);
@@ -467,7 +467,7 @@ int Timeline_add(struct Timeline *timeline, const struct Event *events,
     return error;
 }
 
-// Marks the lost events that the ring has not marked yet.
+// Adds a mark for the lost events that the ring has not marked yet.
 static void mark_gap(struct Timeline *timeline, struct Track *track)
 {
     uint64_t gap = track->ring_lost - track->marked;
@@ -510,7 +510,7 @@ void Timeline_save(struct Timeline *timeline, struct Track *track)
     pthread_mutex_unlock(&timeline->mutex);
 }
 
-// Saves a new block, and then drops the old block in `before`. Returns false if
+// Saves a new block, and then drops the old block in *before. Returns false if
 // the new block could not be saved.
 static bool save_anew(struct Timeline *timeline, enum RecordingKind kind,
                       struct RecordingSlot *before, const void *data,
@@ -599,8 +599,8 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
 void Timeline_hold(struct Timeline *timeline, bool holds)
 {
     pthread_mutex_lock(&timeline->mutex);
-    // Without this loop, readers that hold the timeline one after the other
-    // could make the timeline grow.
+    // Readers that hold the timeline one after the other could otherwise make
+    // the timeline grow.
     while (holds && is_over(timeline, 0) &&
            forget_oldest(timeline, NULL, false))
         ;
@@ -660,8 +660,8 @@ bool Timeline_wants_names(struct Timeline *timeline)
     return wants;
 }
 
-// If the names in the file are lost, makes all names be written again. The
-// thread that writes the names calls restart_names and holds Timeline.mutex.
+// Has all names written again, if the names in the file are lost. restart_names
+// is called by the thread that writes the names, which holds Timeline.mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);
@@ -687,8 +687,8 @@ void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
     Recording_put_head(timeline->recording, head);
     wanted = RecordingNames_take(&timeline->names);
     pthread_mutex_unlock(&timeline->mutex);
-    // RecordingNames_write is called without the mutex, because finding a name
-    // takes other locks.
+    // RecordingNames_write is called without the mutex, because it takes other
+    // locks to find a name.
     RecordingNames_write(&timeline->names, timeline->recording, source,
                          &wanted);
     pthread_mutex_lock(&timeline->mutex);

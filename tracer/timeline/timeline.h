@@ -19,8 +19,8 @@ struct Track; // The timeline's events of one thread.
 // reference to `recording`. Returns NULL if memory is out. If `grows` is true,
 // events may use the whole file, and the limit applies only to the list of
 // blocks. The timeline can exceed the limit by the data that cannot be
-// forgotten. Names, and the newest block and the open calls of each living
-// thread, cannot be forgotten.
+// forgotten. These are the names, and the newest block and the open calls of
+// each living thread.
 struct Timeline *Timeline_new(struct Recording *recording, size_t limit,
                               bool grows);
 void Timeline_free(struct Timeline *timeline);
@@ -32,65 +32,64 @@ struct Track *Timeline_begin(struct Timeline *timeline, unsigned number,
 // calls Timeline_name.
 void Timeline_name(struct Timeline *timeline, struct Track *track,
                    const char *name);
-// Closes the recording's file in a forked child. Other threads of the parent
-// can have held any lock at the fork.
+// Closes the recording's file in a forked child, without using locks. Threads
+// of the parent can have held any lock at the fork.
 void Timeline_abandon(struct Timeline *timeline);
 // Moves all events from the ring into the timeline. Only one thread at a time
 // may drain a track (Session.tracks). Returns the number of moved events. If
-// memory is out, some events are dropped and counted as lost, and -ENOMEM is
-// returned.
+// memory is out, some events are dropped and counted as lost, and the result is
+// -ENOMEM.
 long Timeline_drain(struct Timeline *timeline, struct Track *track,
                     struct Ring *ring);
 // Adds events to the track of Ocular's own threads. Any thread may call
 // Timeline_add. Returns 0 or -ENOMEM.
 int Timeline_add(struct Timeline *timeline, const struct Event *events,
                  size_t count);
-// Number of the track of Ocular's own threads, which is the last track.
+// Number of the track (row) of Ocular's own threads, which is the last track.
 #define TIMELINE_OWN UINT32_MAX
-// Saves the events of the track that are not in the recording yet. If `track`
-// is NULL, saves the track of Ocular's own threads.
+// Saves a track's events that are not in the recording yet. If `track` is NULL,
+// saves the track of Ocular's own threads.
 void Timeline_save(struct Timeline *timeline, struct Track *track);
 // Saves the track of Ocular's own threads, the names and the head, and fills in
 // the counts in the head. Only one thread at a time may call Timeline_save_run.
 void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
                        const struct RecordingSource *source);
-// Saves a snapshot of the program, encoded as for the socket, in place of the
-// snapshot before the newest. The newest one stays until the next snapshot,
-// because the disk may refuse the bytes of this one. `last` is true for the
-// snapshot of a trace that was stopped.
+// Saves a snapshot of the program, encoded as for the socket. It takes the
+// place of the snapshot before the newest one. The newest one is kept until
+// then, because the disk may refuse the bytes of this one. `last` is true if
+// the trace was stopped.
 void Timeline_save_snapshot(struct Timeline *timeline, struct Bytes *snapshot,
                             bool last);
 // Saves all events that were added so far, marks the gaps that are not marked
-// yet, and lists the dark functions. Events that are added after the cut go to
-// new blocks. Only one thread at a time may call Timeline_cut and then
-// Timeline_save_run.
+// yet, and lists the functions without hooks (dark functions). Later events go
+// to new blocks. Timeline_cut is followed by Timeline_save_run, and only one
+// thread at a time may call them.
 void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
                   size_t count);
 // While a reader holds the timeline, no block is forgotten because of the
-// limit, so the reader finds all blocks of the newest cut. Before the first
-// reader holds the timeline, the timeline is shortened to its limit.
+// limit. The reader thus finds all blocks of the newest Timeline_cut. Before a
+// first reader holds it, the timeline is shortened to its limit.
 void Timeline_hold(struct Timeline *timeline, bool holds);
-// Holds the timeline for the next `ns` ns, so that another process can read the
-// recording. Returns the time of CLOCK_MONOTONIC at which the hold of the
-// timeline ends.
+// Holds the timeline for `ns` ns, so that another process can read the
+// recording. Returns CLOCK_MONOTONIC in ns at the end of this time.
 uint64_t Timeline_hold_for(struct Timeline *timeline, uint64_t ns);
-// Returns the result of the newest Timeline_hold_for, or 0 if the returned time
-// has passed.
+// Returns the result of the newest Timeline_hold_for, or 0 if this time has
+// passed.
 uint64_t Timeline_held_until(struct Timeline *timeline);
-// If the recording is a file, makes the names of the functions `ids` be written
-// to the file, because names of functions without new events can be missing.
+// If the recording is a file, has the names of the functions `ids` written to
+// it, because names of functions without new events can be missing.
 void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,
                          size_t count);
 // If the recording is a file, begins a new block of names, so that the names so
 // far do not move. Only the thread that may call Timeline_save_run may call
 // Timeline_end_names.
 void Timeline_end_names(struct Timeline *timeline);
-// Returns true if the recording has events of a function, but lacks the name of
-// this function.
+// Returns true if the recording lacks the name of a function of which it has
+// events.
 bool Timeline_wants_names(struct Timeline *timeline);
-// Ends the track of an ended thread, after the thread's ring was drained. The
-// caller must not use the track after Timeline_end. The track is freed when its
-// last block is forgotten. The lost events of the freed track stay counted.
+// Timeline_end is called when a thread has ended and its ring was drained. The
+// caller must not use the track afterwards. The track is freed when its last
+// block is forgotten. Its lost events stay counted.
 void Timeline_end(struct Timeline *timeline, struct Track *track);
 size_t Timeline_bytes(struct Timeline *timeline);
 // Returns the number of forgotten events.

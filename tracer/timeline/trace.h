@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes the input for a trace file, which is a timeline that does not
-// change any more, and facts about the timeline. The reader of a recording
-// fills in struct PerfettoTrace and frees its memory. perfetto.c and the code
-// of each format read struct PerfettoTrace.
+// Describes the input for a trace file: a timeline that does not change any
+// more, and facts about it. The reader of a recording fills in struct
+// PerfettoTrace and frees its memory. The code of each file format reads struct
+// PerfettoTrace.
 #pragma once
 
 #include "tracer/base/opcode.h"
@@ -36,30 +36,29 @@ struct PerfettoTrace {
     const struct Snapshot *settings;
     // The newest snapshot of the program, or NULL.
     const struct Snapshot *snapshot;
-    // Ticks that are time 0 of the trace file, at which or after which all
-    // events are.
+    // Ticks that are time 0 of the trace file. No event is before.
     uint64_t start_ticks;
     uint64_t start_unix_ns;
     // ns of CLOCK_BOOTTIME at start_ticks, only used for the binary format.
     uint64_t start_boot_ns;
     double hz;
     const struct Opcodes *opcodes; // Names of opcodes.
-    // The functions that are dark at the end of the timeline.
+    // The functions that have no hooks (are dark) at the end of the timeline.
     struct RecordingDark *dark;
     size_t dark_count;
     // Descriptor of an open file to write to, or 0 if the writer opens `path`.
     int descriptor;
-    // The file that `descriptor` had when it was opened.
+    // The file that `descriptor` meant when it was opened.
     const struct Opened *opened;
     bool overwrite; // True if an existing file may be replaced.
     void *context;  // First argument of `name`.
-    // `name` returns false if the name of the function is unknown. A function
-    // whose name is unknown has the name "<retired>" in the trace file.
+    // `name` returns false if the name of the function is unknown. In the trace
+    // file such a function has the name "<retired>".
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
     void *watcher; // First argument of `progress`.
-    // A function that is called from time to time with the finished fraction (0
-    // to 1) and the present size of the file in bytes. `progress` returns false
-    // to cancel the writing. `progress` may be NULL.
+    // `progress` is called from time to time with the finished fraction (0 to
+    // 1) and the present size of the file in bytes. If `progress` returns
+    // false, the writing is cancelled. `progress` may be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
 };
 

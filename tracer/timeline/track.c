@@ -49,9 +49,9 @@ struct Block *Track_begin_block(struct Track *track)
     block->sequence = track->begun++;
     block->open_count = track->open_count;
     block->full = BLOCK_EVENTS - track->open_count;
-    // In a deep recursion a block has more events than usual. Each block also
-    // contains a copy of the open calls, and the copy should be smaller than
-    // the events.
+    // A block contains more events in a deep recursion. The reason is that each
+    // block also contains a copy of the open calls, which should be smaller
+    // than the events.
     if (track->open_count > BLOCK_EVENTS / 5)
         block->full = 4 * track->open_count;
     track->blocks++;
@@ -60,8 +60,8 @@ struct Block *Track_begin_block(struct Track *track)
     return block;
 }
 
-// Adds the call in the event to the open calls, as the innermost call. Returns
-// 0 or -ENOMEM.
+// Adds the call of an event to the open calls, as the innermost call. Returns 0
+// or -ENOMEM.
 static int open_call(struct Track *track, const struct Event *event)
 {
     if (track->open_count == track->open_room) {
@@ -95,7 +95,8 @@ static int follow(struct Track *track, const struct Event *event)
     return EventKind_opens(kind) ? open_call(track, event) : 0;
 }
 
-// Makes room for `events` more events and for padding. Returns 0 or -ENOMEM.
+// Enlarges the data's memory for `events` more events and for padding, if
+// necessary. Returns 0 or -ENOMEM.
 static int make_room(struct Bytes *data, size_t events)
 {
     size_t size = data->size, more = events * EVENT_CODE_MOST + 8;

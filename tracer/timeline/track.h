@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Holds the timeline's data of one thread, which is the thread's newest block,
+// Holds the timeline's data of one thread (a track): the thread's newest block,
 // its open calls, and its number of lost events. A track is freed when its
 // thread has ended and its last block is forgotten. The timeline owns the
 // track, and the timeline's mutex guards the track.
@@ -10,21 +10,21 @@
 #include "tracer/timeline/ring.h"
 #include "tracer/timeline/view.h"
 
-#define BLOCK_EVENTS 4080u // a full block has about 28 KB.
+#define BLOCK_EVENTS 4080u // A full block has about 28 KB.
 
 // A few thousand events of a thread, encoded as in the recording
-// (event_code.h), and the calls that were open before the first event. In
-// memory is only the newest block of each thread.
+// (event_code.h), and the calls that were open before the first event. Only the
+// newest block of each thread has its data in memory.
 struct Block {
     struct RecordingSlot slot; // The block's place in the recording.
     struct Track *track;
-    // The neighbours of this block in the list of all threads' blocks. The list
-    // of blocks is sorted by the times at which the blocks were begun.
+    // The neighbours of this block in the list of all blocks. The list is
+    // sorted by the times at which the blocks were begun.
     struct Block *older, *newer;
     uint64_t sequence;   // Number of this block among the thread's blocks.
     uint64_t last_ticks; // Ticks at the newest event of the block.
     size_t open_count, event_count;
-    size_t full; // Number of events at which the block is full.
+    size_t full; // The block is full with this number of events.
     // All data of a thread's newest block, or empty for other blocks.
     struct Bytes data;
 };
@@ -33,18 +33,18 @@ struct Track {
     struct TimelineThread shown;
     // The newest block, or NULL if the next event begins a block.
     struct Block *newest;
-    // Number of the thread's blocks that are not forgotten.
+    // Number of the thread's blocks that still exist.
     size_t blocks;
-    uint64_t begun;        // Number of all blocks that were ever begun.
+    uint64_t begun;        // Number of blocks ever begun.
     struct OpenCall *open; // The open calls, outermost first.
     size_t open_count;
     size_t open_room;
     uint64_t ticks; // Ticks at the newest event in `newest`, or 0.
     // Number of events that the ring had lost when it was last drained.
     uint64_t ring_lost;
-    uint64_t marked; // Number of lost events that EVENT_LOST has marked.
-    // Number of lost events that a cut has marked and the ring has not marked
-    // yet.
+    uint64_t marked; // Number of lost events that have an EVENT_LOST.
+    // Number of lost events that Timeline_cut has marked and the ring has not
+    // marked yet.
     uint64_t ahead;
     // Number of events that were dropped because memory was out.
     uint64_t dropped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Describes the chunks of the threads in a recording, from which the writers of
-// files take all events.
+// A chunk is a block of a recording with events of one thread. This file
+// describes chunks, from which the writers of files take all events.
 #pragma once
 
 #include "tracer/timeline/ring.h"
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-// A call that was open when a chunk began. With the open calls, a reader can
-// read a chunk without the earlier chunks of the thread.
+// A call that was open when a chunk began. Because of the open calls, a reader
+// can read a chunk without the thread's earlier chunks.
 struct OpenCall {
     uint32_t id;
     uint32_t level;
@@ -18,9 +18,8 @@ struct OpenCall {
 
 struct Recording;
 
-// A chunk, which is a block of a recording with events of one thread. The data
-// of a chunk is first the open calls, outermost first, and then the events,
-// encoded by event_code.h.
+// A block of a recording with events of one thread. Its data is first the open
+// calls, outermost first, and then the events, encoded by event_code.h.
 struct TimelineChunk {
     unsigned thread; // Number of the chunk's thread.
     size_t open_count, event_count;
@@ -67,6 +66,6 @@ struct TimelineView {
     // events.
     uint64_t first_ticks;
     uint64_t last_ticks;
-    // Ticks at the newest forgotten event, after which no event is missing.
+    // Ticks at the newest forgotten event. After this time no event is missing.
     uint64_t whole_ticks;
 };
