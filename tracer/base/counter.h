@@ -2,9 +2,9 @@
 // A counter_t has one writer at a time and any number of readers. A reader can
 // see a value that does not include the newest hit. The writer holds the
 // counting lock (tracer/hook/counting.h) or the GIL. Adding to a counter_t is
-// therefore a relaxed load and a relaxed store, without a locked instruction. A
-// counter_t does not always count: some hold a time in ticks, an id or the bits
-// of a double. The same rules apply to them.
+// therefore a relaxed load and a relaxed store, without a locked instruction.
+// Some fields of the type counter_t do not count but hold a time in ticks, an
+// id or the bits of a double, under the same rules for writers and readers.
 #pragma once
 
 #include <stdatomic.h>

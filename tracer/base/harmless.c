@@ -17,8 +17,8 @@ static bool is_printable(uint32_t c)
     // invisible.
     if (c == 0xad || c == 0x61c || c == 0xfeff)
         return false;
-    // These ranges have invisible spaces, line separators, and characters that
-    // change the direction of the text.
+    // These ranges of Unicode have invisible spaces, line separators, and
+    // characters that change the direction of the text.
     if ((c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
         (c >= 0x2060 && c <= 0x206f))
         return false;

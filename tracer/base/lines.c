@@ -59,7 +59,8 @@ uint32_t LineReader_line(struct LineReader *reader, size_t unit)
         int64_t line;
 
         if (!(first & FIRST))
-            continue; // This byte is not the first byte of an entry.
+            // Skips bytes that do not begin an entry of the location table.
+            continue;
         line = reader->line + line_step(reader, code);
         // If an entry gives an impossible line, the table is damaged, and the
         // line does not change.

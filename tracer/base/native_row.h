@@ -13,12 +13,12 @@
 enum NativeRule {
     NATIVE_BY_RSP, // The CFA is rsp + `cfa`.
     NATIVE_BY_RBP, // The CFA is rbp + `cfa`.
-    // The CFA follows from rsp and rip, as in an entry of the procedure linkage
-    // table.
+    // The CFA (caller's stack pointer) follows from rsp and rip, as in an entry
+    // of the procedure linkage table.
     NATIVE_BY_PLT,
     NATIVE_BY_WORD,   // The CFA is the word at rbp + `cfa`.
     NATIVE_OUTERMOST, // The function has no caller.
-    NATIVE_NO_RULE    // There is no information about this code.
+    NATIVE_NO_RULE    // The caller of this code cannot be found.
 };
 
 #define NATIVE_SAME INT16_MIN // The function has not changed its caller's rbp.
@@ -29,7 +29,8 @@ enum {
     NATIVE_EVAL = 2,       // The row belongs to CPython's evaluation loop.
     NATIVE_RBP_BY_RBP = 4, // `rbp` is an offset from rbp and not from the CFA.
     // The function only forwards calls to another function, like an entry of
-    // the procedure linkage table. Its CPU time counts as its caller's time.
+    // the procedure linkage table, so the function's CPU time counts as its
+    // caller's time.
     NATIVE_FOLDED = 8
 };
 

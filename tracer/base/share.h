@@ -24,8 +24,8 @@ struct Breakdown;
 
 struct ShareClock;
 
-// A point in time on the sampler's clock. If the clock has advanced since then,
-// readers of a value use the clock's newest time instead.
+// A point in time on the sampler's clock. If the sampler's clock has advanced
+// since this time, readers of a value use the clock's newest time instead.
 struct ShareTime {
     // ns since the sampler's start, without the time in which reading memory
     // was denied.

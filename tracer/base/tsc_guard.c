@@ -37,9 +37,9 @@ static void on_fault(int number, siginfo_t *info, void *context)
         TscGuard_trip();
         return;
     }
-    // After the return, the kernel takes the default action: a faulting
-    // instruction faults again. A signal that another process has sent must be
-    // raised again here.
+    // After the return from this handler, a faulting instruction faults again,
+    // and the kernel takes the default action. A signal that another process
+    // has sent must be raised again here.
     signal(number, SIG_DFL);
     if (info->si_code <= 0)
         raise(number);
@@ -60,9 +60,9 @@ static void install(void)
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    // All signals are blocked in this handler. Otherwise another handler could
-    // interrupt it and read the counter, and the kernel would kill the process
-    // because SIGSEGV is blocked.
+    // All signals are blocked in this handler of SIGSEGV. Otherwise another
+    // signal handler could interrupt this one and read the time stamp counter,
+    // and the kernel would kill the process because SIGSEGV is blocked.
     sigfillset(&action.sa_mask);
     if (sigaction(SIGSEGV, NULL, &before) == 0 &&
         !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL)

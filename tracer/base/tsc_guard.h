@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A thread can lose the right to read the time stamp counter at any time, by
-// prctl(PR_SET_TSC) or by seccomp's strict mode. Reading the time stamp counter
-// then raises SIGSEGV. In seccomp's strict mode the kernel also kills the
-// thread for any system call except read, write, exit and sigreturn. Without a
-// system call, a thread can detect strict mode only by reading the time stamp
-// counter.
+// prctl(PR_SET_TSC) or by seccomp's strict mode. A thread that has lost this
+// right gets SIGSEGV when it reads the time stamp counter. In seccomp's strict
+// mode the kernel also kills the thread for any system call except read, write,
+// exit and sigreturn. Without a system call, a thread can detect strict mode
+// only by reading the time stamp counter.
 //
 // If Ocular's own code reads the time stamp counter and this raises SIGSEGV,
-// the guard handles the signal. The guard then returns 0 as the reading, and
+// the guard handles the signal. In this case the reading is 0, and the guard
 // counts as tripped in the whole process. On the program's threads Ocular's
 // code checks TscGuard_has_tripped after each reading of the time stamp
 // counter, before a system call or a lock.

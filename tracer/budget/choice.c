@@ -17,10 +17,12 @@
 #define OWN_PART 0.75
 // Least fraction of the hooks' time for functions of libraries.
 #define LEAST_PART 0.1
-// The cost of a function that is already armed is multiplied by this factor, so
-// that choices seldom change.
+// If a function already has its hooks (is armed), its cost is multiplied by
+// this factor, so that choices seldom change.
 #define STAYS 0.7
-#define SLACK 1.25 // Factor by which armed functions may exceed their fraction.
+// Functions that already have hooks may exceed their fraction of the hooks'
+// time by this factor.
+#define SLACK 1.25
 // Seconds. A new function's call rate is known after this time with hooks.
 #define KNOWN_S 1.0
 // Seconds. If a function had hooks for less time than this until the end of a
@@ -38,8 +40,8 @@ static double entry_rate(const struct Code *code,
            Code_calls_an_entry(code);
 }
 
-// Updates and returns the call rate of a function that stays armed. The call
-// rate is computed from the function's number of entries.
+// Updates and returns the call rate of a function that always has hooks. The
+// call rate is computed from the function's number of entries.
 static double note_rate(struct Code *code, const struct ChoiceReading *reading)
 {
     uint64_t entries = Counter_get(&code->hot.entries);
@@ -65,9 +67,9 @@ static bool is_known(const struct Code *code,
 
     double s = open ? (double)(reading->ticks - open) / reading->hz : 0;
 
-    // For a function that was found just before the end of a slice, the
-    // measured time is short and begins with a call. Its call rate would be too
-    // high.
+    // If a function was found just before the end of a slice, its call rate
+    // would be too high, because the measured time is short and begins with a
+    // call.
     return reading->sliced ? !open || s >= SHORT_S : s > KNOWN_S;
 }
 
@@ -127,8 +129,8 @@ static int cheapest_first(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-// Drops from the list the functions that had their hooks and keep them. The
-// governor has nothing to change for these functions.
+// Drops from the list of functions to change those that had their hooks and
+// keep them.
 static void drop_settled(struct Choice *choice)
 {
     size_t count = 0;
@@ -167,7 +169,8 @@ static void decide(struct Choice *choice, double rate)
 
     for (size_t i = 0; i < choice->count; i++)
         all_s += choice->items[i].cost_s;
-    // Seldom true: the hooks of all functions cost too much.
+    // True only if the hooks of all functions together cost too much, which is
+    // rare.
     if (all_s > PART * rate)
         qsort(choice->items, choice->count, sizeof *choice->items,
               cheapest_first);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Chooses the functions that always keep their hooks (stay armed). These are
-// the functions with the cheapest hooks, until half of the hooks' time is used.
-// The hooks of the program's own functions may use three quarters of the hooks'
-// time. All other functions have hooks only in slices, which are short times in
-// which all functions have hooks. The governor's thread makes the choice
-// without the GIL.
+// Chooses the functions that always keep their hooks (stay armed). The
+// functions with the cheapest hooks are chosen, until half of the hooks' time
+// is used. The hooks of the program's own functions may use three quarters of
+// the hooks' time. All other functions have hooks only in slices, which are
+// short times in which all functions have hooks. The governor's thread makes
+// the choice without the GIL.
 #pragma once
 
 #include "tracer/code/registry.h"
@@ -20,7 +20,7 @@ struct ChoiceItem {
     // True for a function of the program, false for a library's function.
     bool own;
     bool stays;  // True if the function keeps or gets its hooks.
-    bool stayed; // True if it had its hooks before.
+    bool stayed; // True if the function had hooks before.
 };
 
 struct Choice { // All fields are 0 before the first choice.

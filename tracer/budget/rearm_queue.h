@@ -15,8 +15,8 @@
 
 struct RearmRequest {
     uint32_t id; // Id of the function, or 0 for all functions.
-    // True if a viewer shows the function's code. Its jumps and branches then
-    // get hooks, too.
+    // True if a viewer shows the function's code, so that the function's jumps
+    // and branches get hooks, too.
     bool jumps;
 };
 

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-// A slice is a time in which all functions have hooks. PART is its fraction of
-// the hooks' time.
+// A slice is a time in which all functions have hooks. Slices may use this
+// fraction of the hooks' time.
 #define PART 0.5
 // A slice may cost what tracing may cost in this many seconds.
 #define INTERVAL_S 15.0
@@ -142,8 +142,8 @@ void Slices_ended(struct Slices *slices, const struct SlicesReading *reading)
     // the same phase.
     slices->due_s =
         reading->now_s + slices->interval_s * Random_factor(&slices->random);
-    // This slice has also counted the calls of the program's own functions, so
-    // they need no slice of their own soon.
+    // The slice of all functions has also counted the calls of the program's
+    // own functions, so they soon need no slice of their own.
     slices->own_due_s =
         fmax(slices->own_due_s, reading->now_s + OWN_INTERVAL_S);
     slices->length_s =

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Decides when slices begin and end. In a slice all functions have hooks at the
-// same time, callers and callees. The clock ends a slice. Between these slices
-// there are short slices, in which only the program's own functions have hooks.
-// The short slices are cheap and frequent, so the call rates of the program's
-// own functions are at most some seconds old. The functions of slices.h compute
-// only from their arguments, because the caller passes the time and the cost so
-// far. The governor's thread owns a struct Slices.
+// same time, callers and callees. The clock ends a slice. Between the slices of
+// all functions there are short slices, in which only the program's own
+// functions have hooks. The short slices are cheap and frequent, so the call
+// rates of the program's own functions are at most some seconds old. The
+// functions of slices.h compute only from their arguments, because the caller
+// passes the time and the cost so far. The governor's thread owns a struct
+// Slices.
 #pragma once
 
 #include <stdbool.h>

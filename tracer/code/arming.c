@@ -82,8 +82,8 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// Installs or removes the hooks of the code's jumps and branches. Without these
-// hooks the ends of blocks of instructions are not seen.
+// Installs or removes the hooks of the code's jumps and branches, without which
+// the ends of blocks of instructions are not seen.
 static void set_jumps(struct Code *code, bool jumps)
 {
     code->cold.jumps = jumps;
@@ -150,7 +150,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
     Code_arm(code, hits, jumps);
     code->cold.renewed = ticks;
     // The first call after the hooks were installed finds cold caches, so this
-    // call is not timed. The first call also determines its caller again.
+    // call is not timed. The first call with hooks also determines the caller
+    // again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
     next_epoch(code); // Cycles of calls that already run would be wrong.

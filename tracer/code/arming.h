@@ -22,7 +22,7 @@ void Code_darken_instruction(struct Code *code,
 // is computed.
 void Code_refresh(struct Code *code);
 // Code_gain_dark_callee is called when a known callee has lost its hooks (gone
-// dark). Without these hooks, the callee's time would count as the caller's own
+// dark). The time of a callee without hooks would count as the caller's own
 // time. Code_lose_dark_callee is called when the callee has its hooks again.
 void Code_gain_dark_callee(struct Code *code);
 void Code_lose_dark_callee(struct Code *code);

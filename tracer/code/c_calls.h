@@ -4,8 +4,7 @@
 // budget, calls are counted only in windows. A window is a time in which the
 // hooks of the function's call instructions stay installed. Calls of C
 // functions and entries of the calling function are counted in the order of the
-// hits. Their quotient is the number of C calls per entry, however hot the
-// function is.
+// hits. The number of C calls per entry is right however hot the function is.
 //
 // A pair is a call instruction and a C function that it calls. A thread that
 // holds the GIL adds pairs, and says which pair of an instruction is the

@@ -31,7 +31,7 @@ struct Code {
     struct Share share; // the sampler.
     // Written seldom, by the counting thread and the governor.
     struct CodeCold cold;
-    // The call edges of the function. The counting thread seldom writes them.
+    // The call edges of the function, which the counting thread seldom writes.
     struct CodeLinks links;
     // Written seldom, by the governor and the counting thread.
     struct CodeSpans spans;

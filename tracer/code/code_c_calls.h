@@ -41,7 +41,7 @@ enum CWindow {
 };
 
 // Sums for rows (session/c_rates.h). Only the thread that builds snapshots uses
-// them.
+// struct CSums.
 struct CSums {
     // For a function that calls C functions: its estimated number of calls when
     // its row was last filled, and the seconds of CLOCK_MONOTONIC of this

@@ -64,8 +64,8 @@ struct CodeCold {
     // `raised_missed` is the estimated number of exceptions that were not
     // counted before the end of the newest window. Exceptions are counted in
     // windows (exceptions.h). `raised_rate` is the estimated number per ns of
-    // CPU time after the window. Both fields have the bits of a double. A
-    // holder of the GIL writes both fields.
+    // CPU time after the window. `raised_missed` and `raised_rate` have the
+    // bits of a double. A holder of the GIL writes both fields.
     counter_t raised_missed, raised_rate;
     // Bytes of memory of the histogram, of `latency` and of the arrays in
     // `links`.

@@ -3,9 +3,9 @@
 // The thread that holds the counting lock (tracer/hook/counting.h) writes the
 // fields of struct CodeHot. struct CodeHot and layout.units fill the first two
 // cache lines of struct Code. The fields up to `touched` change when a call
-// begins. The fields after `touched` change when a call ends. This order makes
-// counting fast. Any thread may read the fields of type counter_t and the
-// atomic members.
+// begins. The fields after `touched` change when a call ends. Counting is fast
+// because of this order of the fields. Any thread may read the fields of type
+// counter_t and the atomic members.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -54,8 +54,8 @@ struct CodeHot {
     // installed.
     bool untimed;
     bool lined; // True if `layout.lines` is not NULL.
-    // Number of calls on Ocular's copies of the threads' stacks, modulo 2^16.
-    // Only calls count whose beginning was seen and which were never suspended.
+    // Number of running calls whose beginning hooks have seen and which were
+    // never suspended, modulo 2^16.
     uint16_t running;
     // The number of entries that resumed a call after a yield or an await.
     counter_t resumed;
@@ -63,8 +63,8 @@ struct CodeHot {
     // removed. The collector's thread reads `dark`.
     _Atomic bool dark;
     // True if the end of a call was seen after the function lost its hooks, and
-    // the ends of its calls are not watched. The hooks then do not see all
-    // later ends.
+    // the ends of its calls are not watched. After this end, the hooks no
+    // longer see all ends.
     bool closed;
     // True if the function has no hooks at its start, but the hooks at its ends
     // still see all ends of its calls (Latency_watch). Hooks read `watched`.
@@ -76,8 +76,8 @@ struct CodeHot {
     // include all hits. The collector's thread reads `exact`.
     _Atomic bool exact;
     // True if a jump has no hook, or if in precise mode a gate
-    // (INSTRUCTION_GATE) has none. The hooks then miss some ends of blocks or
-    // of instructions. The governor reads `broken`.
+    // (INSTRUCTION_GATE) has none. While `broken` is true, the hooks miss some
+    // ends of blocks or of instructions. The governor reads `broken`.
     _Atomic bool broken;
     uint8_t enter_hook; // enum HookKind, immutable.
     // Immutable. True for code that is in no list and only serves to measure

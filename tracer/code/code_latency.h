@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Latency contains the latencies of a function's calls. struct CodeCold
-// has the pointer to it. The latency of a call is the time from the call's
-// beginning to its return, with all time in which the call was suspended in an
-// await. The thread that counts hits writes struct Latency under the counting
-// lock (latency.h). The thread that builds a snapshot writes the last fields of
-// struct Latency.
+// has the pointer to struct Latency. The latency of a call is the time from the
+// call's beginning to its return, with all time in which the call was suspended
+// in an await. The thread that counts hits writes struct Latency under the
+// counting lock (latency.h). The thread that builds a snapshot writes the last
+// fields of struct Latency.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -41,7 +41,7 @@ struct Latency {
     counter_t cut;
     uint32_t aged; // Number of calls since the last Histogram_age.
     // Number of suspended calls that have ended although no hook saw it. It is
-    // unknown which of the suspended calls these are.
+    // unknown which of the suspended calls have ended.
     uint32_t lost;
     // A hash table of suspended calls with `room` entries. `room` is 0 or a
     // power of 2.
@@ -61,14 +61,14 @@ struct Latency {
     uint32_t look;
     uint32_t in_flight; // Number of calls that have begun and not ended.
     uint64_t oldest;    // Ticks at the beginning of the oldest call in flight.
-    bool unsure;        // True if some of these calls could have ended.
+    bool unsure;        // True if some of the calls in flight could have ended.
     // Next function in the list that begins at Latencies.first.
     struct Code *next;
 
     // The thread that builds a snapshot writes the next fields. `read_calls`
     // and `read_cut` are the values of `calls` and `cut` when the histogram was
-    // last read. `wall_p50_s` and `wall_p99_s` are its quantiles in seconds.
-    // NaN means unknown.
+    // last read. `wall_p50_s` and `wall_p99_s` are quantiles of the histogram
+    // in seconds. NaN means unknown.
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
     // True if the function's newest row has calls in flight, or an unknown

@@ -2,7 +2,7 @@
 // struct CodeLayout, a part of struct Code, lists the sites: the places in the
 // bytecode at which CPython reports events. Code_new (code.c) and
 // Code_make_precise (precise.c) write struct CodeLayout before other threads
-// see the code. Afterwards only the counts in `sites` and `instructions`
+// see the code. After that, only the counts in `sites` and `instructions`
 // change, under the counting lock. Any thread may read struct CodeLayout.
 #pragma once
 
@@ -96,7 +96,7 @@ struct CodeLayout {
     // mode.
     struct Instruction *instructions;
     // The hits of lines, or NULL before lines first had hooks. The thread that
-    // installs these hooks publishes the pointer with release.
+    // installs hooks for lines publishes the pointer `lines` with release.
     struct LineHits *_Atomic lines;
     // Before CPython 3.14, an array with the number of times that each site's
     // branch has jumped, or NULL if no branch has. The thread that counts hits

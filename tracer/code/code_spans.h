@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct CodeSpans, a part of struct Code, counts the function's calls over a
 // known time. A writer holds the counting lock: the governor, a thread that
-// finds new code, or a thread that counts hits. It writes when a function gets
-// or loses its hooks.
+// finds new code, or a thread that counts hits. struct CodeSpans is written
+// when a function gets or loses its hooks.
 //
 // A span is a time for which a function had its hooks without a break. Normally
 // the clock determines the end of a span. The function's call rate is the
@@ -26,7 +26,7 @@ enum Arming {
     // The function has hooks in each slice (a time in which all functions have
     // hooks), and none between slices.
     ARMED_SLICES,
-    // The function was called so often that it reached its threshold. Its
+    // The function was called so often that it reached its threshold, so its
     // numbers come from samples.
     ARMED_HOT
 };

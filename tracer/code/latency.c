@@ -10,7 +10,7 @@
 // quantiles therefore describe the newest one to two thousand calls.
 #define AGE_CALLS 1024
 // A watch waits for the ends of the calls that are open when a function loses
-// its hooks. In each second it may see this number of ends of other calls.
+// its hooks. In each second a watch may see this number of ends of other calls.
 // Functions with more calls are too hot to be watched for long.
 #define WATCH_ENDS 128
 // Watches may see this number of ends in libraries for each end in the

@@ -15,7 +15,7 @@ struct EndsBucket {
 
 // The list of all functions with suspended calls.
 struct Latencies {
-    // First function of the list. Latency.next has the next one.
+    // First function of the list. Latency.next points to the next function.
     struct Code *first;
     uint32_t look; // Number of times that the calls in flight were counted.
     // Changes when PY_UNWIND is switched on or off, and is odd while PY_UNWIND
@@ -57,9 +57,9 @@ void Latency_allow(struct Latencies *latencies, double ends_a_second,
                    double hz);
 // Called when a function loses its hooks at the time `ticks` because its slice
 // has ended. If possible, begins a watch: the hooks at the ends of the
-// function's calls stay until all calls have ended that are open now. These
-// hooks also see the ends of other calls, whose number is limited. If no watch
-// is possible, forgets the suspended calls.
+// function's calls stay until all calls have ended that are open now. The hooks
+// at the ends of calls also see ends of calls that began later, whose number is
+// limited. If no watch is possible, forgets the suspended calls.
 void Latency_watch(struct Latencies *latencies, struct Code *code,
                    uint64_t ticks);
 // Returns true if the hooks see all ends of the function's calls.

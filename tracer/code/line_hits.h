@@ -6,9 +6,9 @@
 // struct Code.
 //
 // If a function has hooks only in slices, its hot lines lose their hooks after
-// a few hits. The hit rate of such a line is the number of hits for each tick
-// of the function's own time, multiplied by the function's share of time. The
-// rate is right even if the function runs in bursts.
+// a few hits. The hit rate of such a hot line is the number of hits for each
+// tick of the function's own time, multiplied by the function's share of time.
+// The rate is right even if the function runs in bursts.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -48,8 +48,8 @@ struct LineHits {
     // Ticks of the function's own time between hits.
     counter_t ticks;
     // Ticks between the last hit of a call and the call's end, if no hook saw
-    // this end. They are not in `ticks`, because some of them belong to the
-    // caller.
+    // this end. Lost ticks are not in `ticks`, because some of them belong to
+    // the caller.
     counter_t lost;
     counter_t begun_ticks; // Ticks at the first hit, or 0.
     counter_t read_ticks;  // Ticks at the newest reading, or 0.
@@ -100,9 +100,9 @@ static inline void LineHits_lose(struct LineHits *lines, int64_t ticks)
 }
 
 // Returns the share of one core's time that the function ran or waited, from
-// which rates are estimated. Returns NaN if the function waits much. If it
-// waits much, the share is no measure of the time between hits, which does not
-// contain waits.
+// which rates are estimated. Returns NaN if the function waits much. If the
+// function waits much, its share is no measure of the time between hits, which
+// does not contain waits.
 double LineHits_share(double cpu, double wait);
 // Returns the line's hits per second. The rate is counted if the line always
 // had its hook, otherwise estimated from `share` (LineHits_share). Returns NaN

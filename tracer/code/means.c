@@ -10,8 +10,8 @@
 // If a function has more than this multiple of entries for each timed call, its
 // mean comes from samples.
 #define MOSTLY 4
-// Consecutive calls are alike: this number of them says as much as one separate
-// call.
+// Consecutive calls are alike, so this number of them says as much as one
+// separate call.
 #define CALLS_ALIKE 16.0
 // ns of CPU time per sample, assumed until there is a sample.
 #define SAMPLE_NS 5e6
@@ -174,7 +174,7 @@ void Code_end_dark(struct Code *code, double hz)
 }
 
 // Returns the standard error, in ns, of the time `ns` that `samples` samples
-// have measured. The error is that of one sample more, so it is never 0.
+// have measured. The error is computed for one sample more, so it is never 0.
 static double off_by(double samples, double ns)
 {
     return sqrt(samples + 1) * (samples > 0 ? ns / samples : SAMPLE_NS);

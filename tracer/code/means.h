@@ -29,7 +29,7 @@ double Code_self_mean(const struct Code *code);
 // Code_note_recent.
 void Code_note_recent(struct Code *code, uint64_t ticks, double hz);
 // If the mark has moved since the last call of Code_age_histogram, halves the
-// counts of the function's histogram. The quantiles then follow the newest
+// counts of the function's histogram. The quantiles therefore follow the newest
 // calls, like the mean. Code_age_histogram is called when a function gets its
 // hooks again. The histogram of a function that always has hooks is therefore
 // never halved. The caller holds the counting lock.

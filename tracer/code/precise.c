@@ -55,7 +55,8 @@ static uint16_t number_at(const struct Walk *walk, int64_t unit)
 }
 
 // Returns the code unit at which the program continues after an exhausted loop.
-// This unit comes after the instructions that run only in specialised loops.
+// The program continues after the instructions that run only in specialised
+// loops.
 static int64_t behind_loop(const struct Walk *walk, int64_t unit)
 {
     while (unit >= 0 && unit < walk->units) {
@@ -118,9 +119,10 @@ static void set_flags(struct Walk *walk, struct Instruction *at)
 }
 
 // Marks as gates the instructions that are in no instruction's `next` or
-// `other`. The program reaches them only by an exception. If such an
-// instruction has no hook, unknown instructions can have run between two events
-// of a frame.
+// `other`. The program reaches instructions that no other instruction has as
+// its next one only by an exception. If an instruction that only an exception
+// reaches has no hook, unknown instructions can have run between two events of
+// a frame.
 static void mark_handlers(const struct Walk *walk)
 {
     uint32_t i;

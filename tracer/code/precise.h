@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Converts a code object to precise mode, in which each instruction gets a
-// hook. These functions are called by the thread that finds new code, before
-// other threads see the code.
+// hook. The functions of precise.h are called by the thread that finds new
+// code, before other threads see the code.
 #pragma once
 
 #include "tracer/code/code.h"

@@ -210,8 +210,8 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // For a short time the retired struct Code is in no list. Meanwhile a
-    // reader of the lists finds it in `leaving`.
+    // For a short time the retired struct Code is in no list, and readers of
+    // the lists find it in `leaving`.
     point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {

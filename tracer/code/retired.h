@@ -22,7 +22,7 @@ struct RetiredTotals {
     uint64_t waited_cycles;
     uint64_t cpu_ns; // Sampled CPU time in ns.
     uint64_t samples;
-    // Number of those samples in `samples` that found the function running.
+    // Number of samples in `samples` in which the function was running.
     uint64_t run_samples;
     // True if at least one of the code objects was ever without hooks (dark),
     // so that `calls` is a lower bound.

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-// A dark time is a time in which the function had no hooks. If the span after
-// it is longer than LONG times the dark time, the dark time is settled
+// A dark time is a time in which the function had no hooks. If the span after a
+// dark time is longer than LONG times the dark time, the dark time is settled
 // (Spans_settle).
 #define LONG 4.0
 // Number of seconds. A span that is longer than LONGEST_S weighs as much as a

@@ -21,7 +21,8 @@ void Spans_open(struct Code *code, uint64_t ticks);
 // Begins a time without hooks (a dark time) at `ticks`: for a new function, or
 // for a function whose slice has ended before.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
-// Closes the open span. The clock has determined its end, not the calls.
+// Closes the open span. The clock has determined the end of the span, not the
+// calls.
 void Spans_close(struct Code *code, uint64_t ticks, double hz);
 // For a function that always has hooks, adds the estimated calls of the time
 // without hooks before the open span. If the open span is much longer than that

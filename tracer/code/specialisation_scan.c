@@ -124,9 +124,9 @@ static void change(struct Scan *scan, struct KnownOpcode *entry, uint8_t now)
     Transitions_add(scan->log, &change);
 }
 
-// Checks one instruction whose opcode differs from its first one, or has
-// differed from it before. Returns true if the instruction is specialised now,
-// as far as is known.
+// Checks one instruction whose opcode differs from the code's original opcode,
+// or has differed from it before. Returns true if the instruction is
+// specialised now, as far as is known.
 static bool step(struct Scan *scan)
 {
     struct Specialisation *history = &scan->code->poll.history;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-// Counting one hit takes at most this number of seconds.
+// Largest number of seconds that counting one hit takes.
 #define MOST_S 200e-9
 // Number of calls of sched_yield() before the first sleep.
 #define YIELDS 32

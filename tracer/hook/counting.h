@@ -2,10 +2,10 @@
 // Adds up the hits that hooks have written into the ring. Only the thread that
 // counts hits changes the shadow stacks (Ocular's copies of the threads'
 // stacks), and the counts of functions, sites and threads. The counting lock
-// guards all these. A thread that takes the counting lock first counts all hits
-// in the ring. The collector's thread counts hits when the ring is half full
-// and before each snapshot. A hook counts hits itself if the ring is full, or
-// if its event needs an answer at once.
+// guards the shadow stacks and the counts. A thread that takes the counting
+// lock first counts all hits in the ring. The collector's thread counts hits
+// when the ring is half full and before each snapshot. A hook counts hits
+// itself if the ring is full, or if its event needs an answer at once.
 //
 // After a thread has taken the GIL and has counted all hits, no count changes
 // until the thread releases the GIL, because no hook runs until then.

@@ -394,9 +394,9 @@ static void open_window(struct Exceptions *exceptions, uint64_t ticks,
     exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
 }
 
-// Called when a window ends, adds its exceptions to the estimate of a kind.
-// Returns the estimated number of exceptions of this kind that were raised
-// between this window and the window before.
+// Adds the exceptions of a window that ends to the estimate of a kind. Returns
+// the estimated number of exceptions of this kind that were raised between this
+// window and the window before.
 static double estimate(struct Exceptions *exceptions, size_t number, double ns)
 {
     struct ExceptionEstimate *of = &exceptions->estimates[number];

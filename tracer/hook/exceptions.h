@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Counts exceptions by kind. A kind is a type of exceptions in one function. An
-// exception begins in the function that raises it. It passes through a function
-// that does not catch it. A thread that holds the GIL writes struct Exceptions.
-// The thread that builds snapshots reads the atomic fields of struct Exceptions
-// without a lock, and frees the labels.
+// exception begins in the function that raises it. An exception passes through
+// a function that does not catch it. A thread that holds the GIL writes struct
+// Exceptions. The thread that builds snapshots reads the atomic fields of
+// struct Exceptions without a lock, and frees the labels.
 //
 // If the budget does not allow counting all exceptions, they are counted only
 // in windows of a fixed length. The number of a kind's exceptions between two
 // windows is estimated from their number in the windows per CPU time of the
-// process. Their number per wall-clock time would be too high on a busy
-// machine, because a window only begins while the program runs.
+// process. The number of exceptions per wall-clock time would be too high on a
+// busy machine, because a window only begins while the program runs.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -19,7 +19,7 @@
 #define EXCEPTION_CHAINS 512    // A power of two.
 #define EXCEPTION_TYPE_SIZE 256 // Bytes of a type's name, with the NUL.
 #define EXCEPTION_SETS 256      // A power of two.
-#define EXCEPTION_SET_SIZE 4    // This number of entries fills a cache line.
+#define EXCEPTION_SET_SIZE 4    // Number of entries that fill a cache line.
 // Seconds that one call of the hook for exceptions takes, with CPython's work.
 #define EXCEPTION_S 80e-9
 

@@ -8,8 +8,8 @@
 
 struct Code;
 
-// Value of Frame.waited if no hook saw the beginning of the call. Such a call
-// is not counted in the statistics.
+// Value of Frame.waited if no hook saw the beginning of the call. Calls whose
+// beginning was not seen are not counted in the statistics.
 #define FRAME_PARTIAL (-1)
 
 struct Frame {

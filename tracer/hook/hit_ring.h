@@ -70,9 +70,9 @@ bool HitRing_find_room(struct HitRing *ring);
 // has written another hit since then. If HitRing_sleep returns true, the next
 // hit wakes the collector's thread.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head);
-// Wakes the collector's thread if it sleeps. A hook calls HitRing_wake after it
-// has set `trace`. Other code calls HitRing_wake if there is other work for the
-// collector's thread.
+// HitRing_wake wakes the collector's thread if it sleeps. A hook calls
+// HitRing_wake after it has set `trace`. Other code calls HitRing_wake if there
+// is other work for the collector's thread.
 void HitRing_wake(struct HitRing *ring);
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,

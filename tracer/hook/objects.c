@@ -12,12 +12,12 @@
 #define GROWTH_S 120.0
 #define SHORTEST_S 1e-3 // Seconds of the shortest window.
 #define LONGER 1.8      // Length of a longer window, divided by the mean.
-// Seconds of the first window. Its objects show how long the next windows can
-// be.
+// Seconds of the first window. The objects in the first window show how long
+// the next windows can be.
 #define FIRST_S 5e-3
 // A type counts as growing if its growth is more than this number of standard
-// deviations above 0. With few windows more is needed, because they do not show
-// rare objects well.
+// deviations above 0. If there are few windows, more standard deviations are
+// needed, because few windows do not show rare objects well.
 #define SURE 4.0
 // With n windows, about SURE_FEW / n standard deviations are added to SURE.
 #define SURE_FEW 60.0
@@ -27,13 +27,15 @@
 // for the GIL, no type counts as growing.
 #define LATE_PART 0.05
 #define GROWTH_WINDOWS 8.0 // Least number of windows for a growth.
-// A type grows only after it has been counted for this number of seconds. So a
-// batch that is cleared every ten seconds has been cleared. Windows with gaps
-// can miss that, so they need twice the time.
+// A type counts as growing only after it has been counted for this number of
+// seconds. Within this time, a batch of objects that is cleared every ten
+// seconds has been cleared. Windows with gaps can miss the clearing of such a
+// batch, so they need twice the time.
 #define GROWTH_AGE_S 25.0
-#define CHECKS 256.0     // Least clock readings in a window.
-#define SLOW_EVENTS 20.0 // One slow event takes as long as this.
-#define LEAST_S 1e-6     // A window has at least this length.
+#define CHECKS 256.0 // Least clock readings in a window.
+// One slow event takes as long as this number of events.
+#define SLOW_EVENTS 20.0
+#define LEAST_S 1e-6 // A window has at least this length.
 // Numbers of objects are divided by CPU time if the program uses more than BUSY
 // cores, by wall-clock time below IDLE cores, and by a mean of both in between.
 #define IDLE 0.2
@@ -203,7 +205,7 @@ static void drop_names(struct Objects *objects, double fewest)
         objects->sums[names] = *sums;
         to[i] = names++;
     }
-    // Types without a name of their own can get one now.
+    // Types without a name of their own can get a name in the table now.
     for (uint16_t i = 1; i < objects->types; i++)
         if (!(objects->type[i].of = to[objects->type[i].of]))
             objects->type[i].type = NULL;
@@ -316,8 +318,8 @@ void Objects_open(struct Objects *objects, const struct ObjectsTime *at,
 {
     objects->phase = OBJECTS_OPEN;
     objects->opened_epoch = ++objects->epoch;
-    // Nobody has seen which objects have died since the last window. If the
-    // table is full, it has no room for new objects.
+    // It is unknown which followed objects have died since the last window. A
+    // full table of followed objects has no room for new objects.
     if (seconds(objects, &objects->ended, at) > NO_GAP_S ||
         objects->followed.count > OBJECT_SLOTS / 2)
         leave_all(objects);
@@ -484,8 +486,9 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
     double cpu_s = cpu_seconds(&objects->opened, &objects->ended), cost_s;
 
     // If a window ended early because it was too expensive, its numbers are
-    // scaled up, as if it had gone on in the same way to its planned end.
-    // Otherwise times with many events would count too little.
+    // scaled up, as if it had gone on in the same way to its planned end. Times
+    // with many events would count too little if such windows were not scaled
+    // up.
     objects->scale = objects->events_left < 0 && s > 0 && objects->planned_s > s
                          ? objects->planned_s / s
                          : 1;
@@ -574,10 +577,12 @@ static bool has_no_gaps(const struct ObjectsTotals *totals)
 
 // Returns the growth per second of windows. Without gaps, each window begins as
 // the last one ends. With gaps, a window begins when another thread gets the
-// GIL, but ends while an object is born or dies. So at its end more objects
-// live than at its beginning. This difference is the same in short and in long
-// windows, unless a thread holds the GIL for long. So the growth is the slope
-// of the line through the windows' numbers, and a window's length varies.
+// GIL, but ends while an object is born or dies. At the end of a window with
+// gaps, more objects therefore live than at its beginning. This error of the
+// number of objects is the same in short and in long windows, unless a thread
+// holds the GIL for long. The growth is therefore the slope of a line through
+// points: the length of each window and the number of objects gained in it.
+// Windows have different lengths for this reason.
 static double slope(const struct ObjectsTotals *totals, double net,
                     double net_s)
 {
@@ -593,7 +598,8 @@ static double error_of(const struct ObjectsTotals *totals,
                        const struct ObjectSums *sums, double net)
 {
     double n = totals->windows, rest = sums->net_squares;
-    // Few objects have at least the error of their number.
+    // The error is at least the square root of the number of objects, as for
+    // objects that are born at random times.
     double least = fabs(sums->net) + 1;
     double xx = totals->squares - totals->window_s * totals->window_s / n;
 
@@ -619,8 +625,8 @@ static void fill_growth(const struct ObjectsTotals *totals,
     rates->net_error = hypot(error_of(totals, sums, rates->net) * per_s,
                              sqrt(sums->gc_squares) / totals->wall_s);
     rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
-    // If a thread held the GIL while many objects died, windows begin just
-    // after these deaths, and miss them.
+    // If a thread held the GIL while many objects died, a window begins just
+    // after these deaths and misses them.
     if (!gapless && totals->late > LATE_PART * totals->windows)
         return;
     sure = SURE + SURE_FEW / (totals->windows - 2);

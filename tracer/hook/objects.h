@@ -3,7 +3,7 @@
 // function that creates the object. CPython reports each birth and each death,
 // which is too much for most programs. Objects are therefore counted in
 // windows, as often as the budget allows. The length of a window is fixed
-// before it begins. Rates would be wrong if it depended on the events.
+// before it begins. Rates would be wrong if the length depended on the events.
 //
 // Births minus deaths in a window show whether a type leaks objects. In a
 // program without a leak, this number depends on which objects happen to live
@@ -40,7 +40,7 @@
 struct ObjectType {
     const void *type; // Address, or NULL if the entry is stale.
     uint32_t epoch;   // Epoch in which the type's name was last compared.
-    // Objects in this window. `born` does not include those of pairs.
+    // Objects in this window. `born` does not include births of pairs.
     uint32_t born, died;
     // Objects in garbage collections since the last Objects_fold.
     uint32_t gc_born, gc_died;
@@ -52,21 +52,23 @@ struct ObjectPair {
     const void *type, *code; // Addresses. `type` is NULL if the pair is stale.
     uint32_t epoch;
     uint32_t born; // Objects in this window.
-    int32_t net;   // Followed objects that were born without those that died.
-    uint32_t id;   // Id of the function, or 0 if it is not traced.
-    uint16_t of;   // Number of the type's name.
+    // Number of followed objects that were born minus those that died.
+    int32_t net;
+    uint32_t id; // Id of the function, or 0 if it is not traced.
+    uint16_t of; // Number of the type's name.
 };
 
 // Sums over all windows, as in struct ObjectSums.
 struct ObjectPairSums {
     double born;       // Births.
-    double net, net_s; // As those of ObjectSums, of followed objects.
+    double net, net_s; // As in struct ObjectSums, but only of followed objects.
 };
 
-// A death does not tell which function has created the object. So objects are
-// followed by their address from their birth on, if their place in the table is
-// free. An object that stays alive keeps its place, so the objects that are
-// followed at the end of a window are hardly ever temporary ones.
+// CPython's report of a death does not say which function has created the
+// object. Objects are therefore followed by their address from their birth on,
+// if their place in the table is free. An object that stays alive keeps its
+// place, so the objects that are followed at the end of a window are hardly
+// ever temporary ones.
 struct ObjectFollowed {
     const void *object[OBJECT_SLOTS];
     uint16_t pair[OBJECT_SLOTS];
@@ -76,7 +78,8 @@ struct ObjectFollowed {
 // Sums over all windows, for all types of one name. Older windows weigh less.
 struct ObjectSums {
     char name[OBJECT_NAME];
-    uint32_t window_born, window_died; // Only in the newest window.
+    // Births and deaths in the newest window.
+    uint32_t window_born, window_died;
     uint32_t window_gc_born, window_gc_died;
     // Births, deaths, and the sum of births^2 / seconds of the window.
     double born, died, born_squares;
@@ -120,7 +123,7 @@ struct Objects {
     // True during a garbage collection whose births and deaths are counted.
     bool collecting;
     uint64_t stop_ticks; // Ticks at which the window ends.
-    // When these events have happened, the window is too expensive.
+    // Number of events after which the window is too expensive.
     double events_left;
     struct ObjectsTime opened, ended; // The beginning and end of the window.
     double planned_s;                 // Seconds that the window should last.

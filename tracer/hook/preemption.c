@@ -107,8 +107,8 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
     bool was_known = preemption->known;
 
     preemption->known = read_switches(&now);
-    // It takes longest to read the thread's CPU clock. This clock is read only
-    // if the kernel has switched to another thread.
+    // It takes longest to read the thread's CPU clock. The CPU clock of the
+    // thread is read only if the kernel has switched to another thread.
     if (was_known && preemption->known && now.waits == then->waits &&
         now.taken == then->taken && begin_ns - then->wall_ns < OLD_NS) {
         note_wait(preemption, false);

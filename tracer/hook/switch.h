@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Handles the first event of a thread after a switch to another greenlet. This
-// event is on another interpreter stack than the event before. The shadow stack
-// of the new greenlet becomes the thread's current stack, and the old one is
-// parked (stored until the greenlet runs again). The record's own thread calls
-// ThreadTrace_switch in a hook, while it holds the counting lock and the GIL.
+// Handles the first event of a thread after a switch to another greenlet. The
+// first event after a switch is on another interpreter stack than the event
+// before. The shadow stack of the new greenlet becomes the thread's current
+// stack, and the old one is parked (stored until the greenlet runs again). The
+// record's own thread calls ThreadTrace_switch in a hook, while it holds the
+// counting lock and the GIL.
 #pragma once
 
 #include "tracer/hook/thread_trace.h"

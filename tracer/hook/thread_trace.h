@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct ThreadTrace is the record of one traced thread. It has the thread's
-// net clock, its shadow stack and its ring of timeline events.
+// struct ThreadTrace is the record of one traced thread. A record has the
+// thread's net clock, its shadow stack and its ring of timeline events.
 // thread_trace_call.h handles the beginning and the end of a call.
 // thread_trace_block.h handles the end of a block and of an instruction.
 // thread_trace.h declares the common functions and handles the rare events.
@@ -17,8 +17,8 @@
 // stamp of a frame is the interpreter's recursion depth. At an event at depth
 // d, every frame is closed that must have ended before the event. A frame can
 // end without an event, for example if its return has no hook, or if tracing
-// began in the middle of the call. The thread's next event then closes the
-// frame.
+// began in the middle of the call. The thread's next event closes a frame that
+// has ended without an event.
 #pragma once
 
 #include "tracer/code/code.h"
@@ -86,8 +86,8 @@ struct ThreadTrace {
 
     // The fields from `stolen` on are not used at each hit.
 
-    // The ticks of `overhead` in which other programs had the CPU. These ticks
-    // count neither as the program's time nor as Ocular's cost.
+    // The ticks of `overhead` in which other programs had the CPU, which count
+    // neither as the program's time nor as Ocular's cost.
     counter_t stolen;
     // Number of ticks before the next event in which other programs had the CPU
     // (HIT_TAKEN).
@@ -201,7 +201,8 @@ struct Frame *ThreadTrace_find(struct ThreadTrace *trace,
                                const struct Code *code, uint32_t depth,
                                uint64_t ticks);
 // Doubles the size of the shadow stack. Returns false if memory is out or the
-// stack has its largest size. The caller then pushes no frame.
+// stack has its largest size. If ThreadTrace_grow returns false, the caller
+// pushes no frame.
 bool ThreadTrace_grow(struct ThreadTrace *trace);
 // Closes the top frame, which ended before `ticks` without an event.
 void ThreadTrace_pop_unseen(struct ThreadTrace *trace, uint64_t ticks);
@@ -220,9 +221,10 @@ static inline bool ThreadTrace_may_be_in_c(const struct ThreadTrace *trace)
            (top->id == trace->newest_c || top[-1].depth == top->depth);
 }
 // Prepares the shadow stack for a call that begins at `depth`. Closes the
-// frames at this depth or deeper, which must have ended without an event. The
-// frame on top should then be the caller's. If it is not the frame of `caller`
-// (Hit_caller, or 0 if unknown), it has ended, too, and is closed.
+// frames at this depth or deeper, which must have ended without an event.
+// Afterwards the frame on top should be the caller's. If the top frame is not
+// that of `caller` (Hit_caller, or 0 if unknown), this frame has ended, too,
+// and is closed.
 void ThreadTrace_settle(struct ThreadTrace *trace, uint32_t depth,
                         size_t caller, uint64_t ticks);
 // Records a call of `code` at `depth` as a call edge from the function of the

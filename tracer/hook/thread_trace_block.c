@@ -9,15 +9,16 @@ static uint16_t block_length(const struct Frame *frame, const struct Code *code,
     uint16_t length =
         (uint16_t)(code->layout.units[site->unit].number - frame->start + 1);
 
-    // No event reports that a FOR_ITER has ended its loop. The body of this
-    // loop then lies between `start` and the site, but did not run.
+    // No event reports that a FOR_ITER has ended its loop. If a FOR_ITER has
+    // ended its loop, the body of the loop lies between `start` and the site,
+    // but did not run.
     return length < site->reach ? length : site->reach;
 }
 
 // Removes loops that have ended, and loops of frames that have ended. Two
 // frames at the same position of the stack can begin at the same net time. The
-// number of instructions tells them apart, because it only grows while a frame
-// runs.
+// number of instructions tells two such frames apart, because it only grows
+// while a frame runs.
 static void end_loops(struct ThreadTrace *trace, const struct Frame *frame,
                       uint32_t instructions, uint16_t head)
 {
@@ -57,9 +58,9 @@ static void push_loop(struct ThreadTrace *trace, struct Frame *frame,
     loop = trace->loop_count ? &trace->loops[trace->loop_count - 1] : NULL;
     if (!loop || loop->number != ThreadTrace_number(trace, frame) ||
         loop->head != head) {
-        // No event reports the beginning of the first iteration of a loop. Only
-        // its last block is known, and this block can have begun before the
-        // loop.
+        // No event reports the beginning of the first iteration of a loop. Of
+        // the first iteration, only the last block is known, and this block can
+        // have begun before the loop.
         uint16_t body = (uint16_t)(from - head + 1);
 
         if (trace->loop_count == THREAD_TRACE_LOOPS)

@@ -107,8 +107,8 @@ static void record_self(const struct Frame *frame, struct Code *code)
 
 // Returns true if an outer frame on the same stack belongs to the same
 // function. is_open_below is called only if the number of running calls in
-// `active` is above 1. It is above 1 in a recursion, if two ids share an
-// element of `active`, or if a call of the function is on a parked stack.
+// `active` is above 1. This number is above 1 in a recursion, if two ids share
+// an element of `active`, or if a call of the function is on a parked stack.
 static bool is_open_below(const struct ThreadTrace *trace,
                           const struct Frame *frame)
 {

@@ -52,8 +52,8 @@ static void begin(struct ThreadTrace *trace, const struct CodeInC *call)
         caller = trace->top->depth == call->depth
                      ? trace->top->address
                      : (uintptr_t)call->caller << 4;
-    // The caller gets no link to the C code as a callee. With such a link it
-    // would count as a function that calls others, and would not be timed
+    // The C code is not stored as a callee of its caller, because the caller
+    // would then count as a function that calls others, and would not be timed
     // between slices.
     code->hot.last_caller = trace->top->id;
     trace->begins = EVENT_ENTER;
@@ -109,8 +109,8 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
     if (CCalls_count(caller, (uint32_t)Hit_unit(hit), call.code->hot.id,
                      call.code->hot.calls_exact, hit->ticks))
         begin(trace, &call);
-    // The time of these hooks is not part of the caller's cycles, but is not
-    // known exactly. The caller's call is therefore not timed.
+    // The time of C functions' hooks is not part of the caller's cycles, but is
+    // not known exactly. A call with such hooks is therefore not timed.
     frame = trace->top - (trace->top->code == call.code);
     if (!call.code->hot.calls_exact && frame->code == caller)
         frame->epoch = EPOCH_NONE;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Handles the beginning and the end of a C function or of a garbage collection
-// on a thread. Such C code counts like a call of a function, but has no Python
-// frame. Its depth is that of the function in which it began, because C code
-// adds nothing to the interpreter's recursion depth.
+// on a thread. C code counts like a call of a function that has no Python
+// frame. The depth of C code is that of the function in which it began, because
+// C code adds nothing to the interpreter's recursion depth.
 #pragma once
 
 #include "tracer/hook/hit.h"

@@ -25,9 +25,8 @@ struct ThreadTraces {
     sem_t *half_full;
     // Callback for full rings, set while no hook runs.
     struct RingOverflow overflow;
-    // A function that stores in `out` the name that the program has given to
-    // the calling thread. It stores "" if the thread has no name. The pointer
-    // can be NULL.
+    // `name` stores in `out` the name that the program has given to the calling
+    // thread, or "" if the thread has no name. The pointer `name` can be NULL.
     void (*name)(char *out, size_t size);
     // Sums over the records that were freed since the trace began.
     struct Ended ended;

@@ -130,11 +130,11 @@ static bool push(const struct Attribution *attribution,
 
 // Returns true if one more sample may count as taken while CPython pushed or
 // popped the function's frame. A call of an empty function is little more than
-// a push and a pop. For these samples there is therefore a limit: the time that
-// the function's calls would take if the function were empty. Samples beyond
-// this limit were taken while CPython freed the function's arguments and
-// locals. They count for the caller, because CPython frees arguments and locals
-// after the return event.
+// a push and a pop. Samples therefore count as a push or a pop only for as much
+// time as the function's calls would take if the function were empty. Samples
+// beyond this limit were taken while CPython freed the function's arguments and
+// locals. Samples beyond the limit count for the caller, because CPython frees
+// arguments and locals after the return event.
 static bool takes_entry(const struct Attribution *attribution,
                         const struct Code *code)
 {
@@ -150,10 +150,11 @@ static bool takes_entry(const struct Attribution *attribution,
 
 // Returns true if the innermost frame is at a call instruction that runs a C
 // function. An instruction that is specialised for Python functions runs no C
-// function. It is about to push its callee's frame, or has just popped this
-// frame. The time of the push and the pop counts for the callee, because the
-// callee's cycles also contain the push and the pop. For this purpose calls_c()
-// pushes the callee onto the stack, within the limit of takes_entry().
+// function. Such an instruction is about to push its callee's frame, or has
+// just popped this frame. The time of the push and the pop counts for the
+// callee, because the callee's cycles also contain the push and the pop.
+// calls_c() pushes the callee onto the stack, so that this time counts for the
+// callee, within the limit of takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -285,8 +286,8 @@ struct SampleTime {
     // collector.
     struct ShareCredit in_c, in_garbage;
     // `of_kind` is the wait of the kind `kind`, and `starved` is the wait for a
-    // CPU. Both also include the waits of samples whose kind of wait is not
-    // known.
+    // CPU. `of_kind` and `starved` also include the waits of samples whose kind
+    // of wait is not known.
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
     struct TaskOfStack task; // The task that ran.
@@ -588,7 +589,7 @@ static void credit_called_c(struct Share *share, struct SampleTime *time)
 
 // Returns the innermost Python function of a stack whose innermost function is
 // `code`, or NULL. At first *frame is the number of the frame of `code`.
-// python_of changes it to that of the Python function.
+// python_of changes *frame to the number of the Python function's frame.
 static struct Code *python_of(const struct Attribution *attribution,
                               const struct SampledStack *stack,
                               struct Code *code, unsigned *frame)

@@ -34,9 +34,9 @@ struct SampledWait {
 };
 
 // struct SampleSink gets each sample of a running thread, with the functions on
-// the stack and the time. It also gets the waits that struct WaitChoice
-// chooses. The path in a sample or in a wait is valid only during the call. The
-// sampler's thread calls `take` and `wait`.
+// the stack and the time. struct SampleSink also gets the waits that struct
+// WaitChoice chooses. The path in a sample or in a wait is valid only during
+// the call. The sampler's thread calls `take` and `wait`.
 struct SampleSink {
     void *context;
     void (*take)(void *context, const struct FlameSample *sample, pid_t tid,
@@ -62,9 +62,9 @@ struct SampledStack {
     // True if the thread has not run for so long that it counts as idle.
     bool idle;
     // ns of waiting for the reason `wait_kind`, and ns for which the thread was
-    // ready to run but had no CPU. Both also include waits whose reason the
-    // kernel has not answered. Both are 0 if the kernel gave no answer for this
-    // observation.
+    // ready to run but had no CPU. `kind_ns` and `starved_ns` also include
+    // waits whose reason the kernel has not answered. `kind_ns` and
+    // `starved_ns` are 0 if the kernel gave no answer for this observation.
     double kind_ns, starved_ns;
     // The fraction of the waiting time since the last observation for which the
     // thread was ready to run but had no CPU.
@@ -118,15 +118,15 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
 // Credits `cpu_ns` of CPU time and `wait_ns` of waiting time to the functions
-// on the stack, and divides the waiting time by its kind. Also divides the
-// thread's CPU time by functions, in *functions. Returns the part of `cpu_ns`
-// that was spent in functions that are not traced.
+// on the stack, and divides the waiting time by its kind. Attribution_add also
+// divides the thread's CPU time by functions, in *functions. Returns the part
+// of `cpu_ns` that was spent in functions that are not traced.
 double Attribution_add(struct Attribution *attribution,
                        struct SampledStack *stack, const struct ShareTime *now,
                        struct Breakdown *functions, double cpu_ns,
                        double wait_ns);
 // `ns` is the time for which other threads waited for the GIL.
-// Attribution_block credits it to the innermost traced function of the stack.
+// Attribution_block credits `ns` to the innermost traced function of the stack.
 void Attribution_block(const struct Attribution *attribution,
                        const struct SampledStack *stack,
                        const struct ShareTime *now, double ns);

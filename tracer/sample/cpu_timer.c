@@ -336,9 +336,8 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns)
     timer->interval_ns = interval_ns;
     timer->seen_mute = mute;
     timer_settime(timer->timer, 0, &when, NULL);
-    // The sampled thread may have muted the timer since `mute` was read. Then
-    // either this check sees the mute, or CpuTimer_note_mask stops the timer
-    // after this thread has started it.
+    // If the sampled thread has muted the timer since `mute` was read, either
+    // this check sees the mute, or CpuTimer_note_mask stops the timer later.
     if (interval_ns && Mute_is_on(&timer->mute))
         stop(timer);
 }

@@ -38,8 +38,8 @@ struct CpuTimers {
     const struct Clock *clock;
     // A list of timers that were freed but whose signal handlers may still run.
     struct CpuTimer *closing;
-    // Number of the signal that takes samples, or 0 if there are no timers. In
-    // this case `error` has the reason.
+    // Number of the signal that takes samples, or 0 if there are no timers. If
+    // there are no timers, `error` has the reason.
     _Atomic int signal;
     int error; // -errno if the signal's handler could not be installed, or 0.
     uint64_t refused; // Number of times that a thread could not get a timer.

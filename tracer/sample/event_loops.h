@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct EventLoops has the data about the program's event loops, for example
 // asyncio's. A step is a time in which a loop's thread runs the program's code.
-// It is one callback, or one part of a task up to its next await. A stall is a
-// step that takes longer than a limit.
+// A step is one callback, or one part of a task up to its next await. A stall
+// is a step that takes longer than a limit.
 //
 // The hooks of a loop's thread write a struct EventLoop while they hold the
 // GIL. The sampler's thread reads the struct EventLoop, and observes steps that
@@ -80,7 +80,7 @@ struct EventLoop {
     // Only the thread that builds snapshots uses `window`.
     struct LoopWindow window;
     // `steps`, `timers` and `late_ns` when the loop's thread took this struct.
-    // They are not 0 if an earlier thread has used the struct.
+    // These three numbers are not 0 if an earlier thread has used the struct.
     uint64_t first_steps, first_timers, first_late_ns;
 };
 

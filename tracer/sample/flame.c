@@ -147,8 +147,8 @@ static void prune(struct Flame *flame, const struct Part *parts, double least,
 
     if (!moved)
         return;
-    // First the time of each dropped node is added to another node, from the
-    // last node to the first. Then the other nodes move.
+    // The time of each dropped node is added to another node, from the last
+    // node to the first, before any node moves.
     for (size_t i = flame->count; i-- > 1;) {
         if (is_small(parts, i, least))
             join(&flame->nodes[target_of(&flame->nodes[i])], &flame->nodes[i],

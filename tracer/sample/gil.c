@@ -36,7 +36,8 @@ static long read_file(pid_t tid, const char *name, char *text, size_t size)
 
 // In /proc/self/task/TID/schedstat, the second number is the ns for which the
 // thread was ready to run but had no CPU. The first number is the ns for which
-// the thread ran. It is 0 if the kernel does not count.
+// the thread ran. The number of ns for which the thread ran is 0 if the kernel
+// does not count.
 static void read_ready(struct GilQuestion *question)
 {
     char text[80], *end = text;

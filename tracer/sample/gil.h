@@ -48,8 +48,8 @@ struct Gil {
     // Number of times that the GIL went to another thread than its last holder.
     const unsigned long *switches;
     // CPython's switch interval in us. A thread that has waited for the GIL
-    // this long requests the GIL. After this request, the holder of the GIL
-    // must release the GIL as soon as it runs Python code.
+    // this long requests the GIL. When another thread requests the GIL, the
+    // holder of the GIL must release it as soon as it runs Python code.
     const unsigned long *interval_us;
     // CPython stores a request for the GIL in the int at `request`. If
     // `request` is NULL, CPython sets the bit `request_bit` of a word in the
@@ -86,9 +86,8 @@ struct GilThread {
     // `starved_ns` is its part in which the thread was ready to run but had no
     // CPU. The kernel counts a wait for a CPU when it ends.
     double since_ns, starved_ns;
-    // `owed_ns` are the ns that wait for later answers about their kind.
-    // `told_ns` is the part of them that a function already has as a wait for a
-    // CPU.
+    // `owed_ns` is waiting time whose kind later answers will give. `told_ns`
+    // is the part of `owed_ns` that a function already has as a wait for a CPU.
     double owed_ns, told_ns;
     // True if the newest sample or observation found that the thread has the
     // GIL although another thread has requested it.

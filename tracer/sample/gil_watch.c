@@ -11,9 +11,9 @@
 // Ocular asks the kernel about at most ASKED_PER_S threads a second and
 // ASKED_MOST threads in a step of the observer, because each answer takes about
 // 20 us (docs/overhead.md). Ocular asks about fewer threads if the GIL is free
-// for more than half of the time, because threads then seldom wait for it. It
-// still asks about ASKED_LEAST_PER_S threads a second, to learn the kinds of
-// waits.
+// for more than half of the time, because threads then seldom wait for it.
+// Ocular always asks about ASKED_LEAST_PER_S threads a second, to learn the
+// kinds of waits.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
 #define ASKED_LEAST_PER_S 4
@@ -46,10 +46,10 @@ void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
 // --- The longest hold --------------------------------------------------------
 
 // If a thread has requested the GIL and the holder releases the GIL, CPython
-// lets another thread take it. Suppose another thread had requested the GIL at
-// a first moment, and the number of switches is the same at a second moment.
-// The holder then did not release the GIL between these moments. The thread
-// that requested the GIL had waited for the switch interval before the request.
+// lets another thread take it. If another thread had requested the GIL at a
+// first moment, and the number of switches is the same at a second moment, the
+// holder did not release the GIL between these moments. The thread that
+// requested the GIL had waited for the switch interval before the request.
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested)
 {

@@ -60,12 +60,13 @@ struct GilWatch {
     // Number of threads in this step that needed an answer, and number of
     // questions that may still be asked.
     size_t needy, left;
-    // The expected value of `needy`, from the newest steps. It falls slowly
-    // after a step with many such threads.
+    // The expected value of `needy`, from the newest steps. `expected` falls
+    // slowly after a step with many threads that needed an answer.
     double expected;
     // If a thread needs answers, the kernel is asked at one of `stride`
-    // observations of it. This observation is chosen at random, so that no
-    // thread's turn depends on the turns of others.
+    // observations of it. The observation at which the kernel is asked is
+    // chosen at random, so that no thread's turn depends on the turns of
+    // others.
     uint32_t stride;
     uint32_t random; // State of the random generator.
     // ns for which threads waited for the GIL, and which are not yet credited

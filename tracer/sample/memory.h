@@ -31,10 +31,11 @@ void Memory_close(struct Memory *memory);
 // If the program has closed /proc/self/mem, opens it again. For example, a
 // program that becomes a daemon closes all descriptors. A daemon then opens its
 // own files and expects the lowest numbers of descriptors. /proc/self/mem is
-// therefore opened only two seconds after its loss was noticed. Until then no
-// memory is read, because another file may have the number of the lost
-// descriptor. If /proc/self/mem is open, Memory_keep costs one system call.
-// `now_ns` is CLOCK_MONOTONIC in ns. No thread may read memory during the call.
+// therefore opened only two seconds after its loss was noticed. While
+// /proc/self/mem is lost, no memory is read, because another file may have the
+// number of the lost descriptor. If /proc/self/mem is open, Memory_keep costs
+// one system call. `now_ns` is CLOCK_MONOTONIC in ns. No thread may read memory
+// during the call.
 void Memory_keep(struct Memory *memory, uint64_t now_ns);
 // Memory_recover must be called after a read of memory has failed. Returns true
 // if memory can be read now. Chooses the other way of reading if the present

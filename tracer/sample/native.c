@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-// A module is an executable file that the process has mapped. After this time
+// A module is an executable file that the process has mapped. After RESCAN_NS
 // modules are searched again, because another file may be mapped at an old
 // address.
 #define RESCAN_NS (10 * SECOND_NS)
-// After this CPU time for reading files in a step, the other files are read in
-// the next step.
+// If reading files has taken this CPU time in a step, the other files are read
+// in the next step.
 #define READING_NS (SECOND_NS / 50)
 // Code of the kernel that each process has, without a file.
 #define VDSO "[vdso]"
@@ -218,8 +218,8 @@ void Native_step(struct Native *native, uint64_t now_ns)
 
 // --- Functions ---------------------------------------------------------------
 
-// Reads the rows of a file (native_row.h). This takes a tenth of a second for a
-// large library. Meanwhile the threads' rings keep the samples.
+// Reads the rows of a file (native_row.h). Reading a large library takes a
+// tenth of a second, in which the threads' rings keep the samples.
 static void read_rows(struct Native *native, struct NativeBinary *binary)
 {
     struct NativeRows rows;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // struct Native knows the C functions that samples have found on the machine's
-// stack. It finds the executable files that the process has mapped (modules) in
-// /proc/self/maps. If a sample needs them, it has the rows of a file read
-// (native_table.h). A C function is known by its file and its address, and only
-// a viewer or an exporter reads its name. While no viewer and no setting asks
-// for C functions, signal handlers have no table, and no rows are in memory.
-// Only the sampler's thread calls the functions of native.h, unless a function
-// says otherwise.
+// stack. struct Native finds the executable files that the process has mapped
+// (modules) in /proc/self/maps. If a sample needs the rows of a file, struct
+// Native has them read (native_table.h). A C function is known by its file and
+// its address, and only a viewer or an exporter reads its name. While no viewer
+// and no setting asks for C functions, signal handlers have no table, and no
+// rows are in memory. Only the sampler's thread calls the functions of
+// native.h, unless a function says otherwise.
 #pragma once
 
 #include "ipc/base/arena.h"

@@ -18,8 +18,9 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     struct Walk *walk = &observer->walk;
 
     // The registry's newest id is read before the stack. A code object that is
-    // later allocated at an address on the stack therefore has a newer id. The
-    // registry thus does not confuse it with the code object on the stack.
+    // later allocated at an address on the stack therefore has a newer id.
+    // Because of its newer id, the registry does not confuse the newer code
+    // object with the one on the stack.
     stack->newest_id =
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
@@ -150,9 +151,8 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 
 // --- Where nothing can be read -----------------------------------------------
 
-// Memory may be read through /proc/self/mem, and the program may have closed
-// the descriptor of that file. Memory_keep then opens /proc/self/mem again
-// after some time.
+// If memory is read through /proc/self/mem and the program has closed the
+// descriptor of that file, Memory_keep opens the file again after some time.
 void Observer_note_reads(struct Observer *observer, uint64_t now_ns)
 {
     if (!observer->refused)

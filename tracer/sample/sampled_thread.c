@@ -13,7 +13,7 @@
 #define OVERDUE_NS 200000000u
 #define OVERDUE_INTERVALS 10u
 #define UNSAMPLED_NS 1000000000u
-#define IDLE_NS 10e9 // A thread is idle after these ns off the CPU.
+#define IDLE_NS 10e9 // A thread is idle after this number of ns off the CPU.
 
 void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid)
@@ -32,9 +32,9 @@ void SampledThread_forget_waits(struct SampledThread *thread)
 }
 
 // Waiting time that is not attributed to a function yet gets less weight over
-// time (decays) as shares do. Otherwise a thread whose waiting time was not
-// attributed for long would later give one function more time than has passed
-// in the window of the shares.
+// time (decays) as shares do. Without this decay, a thread whose waiting time
+// was not attributed for long would later give one function more time than has
+// passed in the window of the shares.
 static void keep_wait(struct SampledThread *thread, const struct ShareTime *now,
                       double waited)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct SampledThread describes one sampled Python thread. It has the thread's
-// clocks, timer and shares, and the stack at the last observation before which
-// the thread had run. Only the sampler's thread changes a struct SampledThread.
-// Any thread may read its shares.
+// struct SampledThread describes one sampled Python thread. struct
+// SampledThread has the thread's clocks, timer and shares, and the stack at the
+// last observation before which the thread had run. Only the sampler's thread
+// changes a struct SampledThread. Any thread may read its shares.
 #pragma once
 
 #include "tracer/sample/attribution.h"
@@ -59,8 +59,8 @@ struct SampledThread {
 };
 
 enum Observation {
-    // The thread is new, or its clock now belongs to another thread. Its clock
-    // was read for the first time.
+    // The thread is new, or its clock now belongs to another thread, so the
+    // clock was read for the first time.
     OBSERVED_NEW,
     // The thread has not run since the last observation, so `stack` is still
     // valid.
@@ -86,9 +86,8 @@ void SampledThread_forget_waits(struct SampledThread *thread);
 bool SampledThread_is_running(const struct SampledThread *thread,
                               const struct SampleClock *clock);
 // Returns the ns of CPU time that must be attributed to the observed stack, or
-// 0. The result is above 0 if the thread has no timer. It is also above 0 if
-// the thread has had no sample for a long time because it has blocked the
-// signal.
+// 0. The result is above 0 if the thread has no timer, or if it has had no
+// sample for a long time because it has blocked the signal.
 uint64_t SampledThread_overdue_ns(const struct SampledThread *thread,
                                   bool running);
 // Returns true if the thread has used `ns` of CPU time since the newest sample

@@ -32,10 +32,9 @@ static void table_free(struct SampledThreadTable *table)
 
 void SampledThreads_release(struct SampledThreads *threads)
 {
-    // The process may fork while the parent's sampler is making a new table.
-    // The child then finds only the old table. The old table lacks the threads
-    // that were already moved to the new table, so the child leaks their
-    // memory.
+    // If the process forks while the parent's sampler is making a new table,
+    // the child finds only the old table. The old table lacks the threads that
+    // were already moved to the new table, so the child leaks their memory.
     if (threads->table)
         table_free(threads->table);
     Heap_free(threads->incoming);
@@ -142,8 +141,8 @@ static void copy_value(struct ShareValue *to, const struct ShareValue *from)
 }
 
 // Makes a new struct SampledThread. If the thread was known before, it was
-// missing from the last list because it was outside Python. It then gets back
-// its old numbers.
+// missing from the last list because it was outside Python. A thread that was
+// known before gets back its old numbers.
 static struct SampledThread *make(struct Ended *ended,
                                   const struct ListedThread *listed)
 {
@@ -200,8 +199,8 @@ static bool same_threads(const struct SampledThreadTable *table,
     return true;
 }
 
-// Marks the thread as listed. Its timer represents only this thread from now
-// on.
+// Marks the thread as listed. The timer of a listed thread represents only this
+// thread.
 static void list(struct SampledThread *thread,
                  const struct ListedThread *listed)
 {

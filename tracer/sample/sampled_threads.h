@@ -70,8 +70,8 @@ int SampledThreads_offer(struct SampledThreads *threads,
 void SampledThreads_take(struct SampledThreads *threads, bool all);
 // Adds a new thread that has made its own timer, before a list contains the
 // thread. Returns false if the thread has a timer already or there is no
-// memory. In these cases the caller still owns the timer. Only the sampler
-// calls this function.
+// memory. If the result is false, the caller still owns the timer. Only the
+// sampler calls this function.
 bool SampledThreads_begin(struct SampledThreads *threads,
                           struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the

@@ -4,9 +4,9 @@
 // the thread's CPU time (cpu_timer.h). The sampler's own thread,
 // "ocular-sampler", collects the samples one to four times a second, and then
 // observes in which functions threads wait (observer.h). The sampler's thread
-// never attaches to the interpreter. It never dereferences a pointer that it
-// has read in CPython's memory. The sampler uses the address of a code object
-// only if the registry knows it.
+// never attaches to the interpreter. The sampler's thread never dereferences a
+// pointer that it has read in CPython's memory. The sampler uses the address of
+// a code object only if the registry knows it.
 #pragma once
 
 #include "ipc/base/worker.h"
@@ -83,10 +83,10 @@ struct SamplerParts {
     int signal;
 };
 
-// Makes a sampler. Its thread starts with Sampler_resume. `hz` is the number of
-// samples per second of a thread's CPU time. Returns 0 or -errno. -EPERM means
-// that no way of reading memory works. -EINVAL means that the layout of
-// CPython's frames or `hz` is impossible.
+// Makes a sampler. The sampler's thread starts with Sampler_resume. `hz` is the
+// number of samples per second of a thread's CPU time. Returns 0 or -errno.
+// -EPERM means that no way of reading memory works. -EINVAL means that the
+// layout of CPython's frames or `hz` is impossible.
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
 // Does the work of one wake-up of the sampler's thread: collects the samples,
@@ -122,12 +122,12 @@ int Sampler_set_threads(struct Sampler *sampler,
                         const struct ListedThread *threads, size_t count);
 // Makes a CPU timer for the calling thread at once, so that even a very short
 // thread gets its share of the samples. `state` is the PyThreadState with which
-// the thread runs its first code. This allocates memory and takes two system
+// the thread runs its first code. A new timer takes memory and two system
 // calls, together 5 us. The caller of Sampler_begin_thread holds the GIL, and
 // the sampler must not be stopping.
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 // Writes the shares of all sampled threads to *shares, which the caller frees
-// with Heap_free(). The threads include ended threads, except those that were
+// with Heap_free(). *shares also has ended threads, except those that were
 // dropped. Returns the number of threads, or -errno. Any thread may call this
 // function.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
@@ -167,8 +167,9 @@ bool Sampler_describe_native(struct Sampler *sampler,
 // thread that builds snapshots calls this function.
 double Sampler_task_share(struct Sampler *sampler, uint32_t id);
 // A sample can find a call of a function that has no hooks (is dark) on a
-// stack. Sampler_take_edge takes such a call from a queue. Returns false if
-// this queue is empty. Only one thread at a time may call this function.
+// stack. Sampler_take_edge takes a call that was found in this way from a
+// queue. Returns false if this queue is empty. Only one thread at a time may
+// call this function.
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
 // Returns the time of the sampler's newest step, which is the present time for
 // all shares.

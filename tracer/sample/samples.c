@@ -70,7 +70,8 @@ void Samples_take_begun(struct Samples *samples)
 
     for (; timer; timer = next) {
         next = timer->next;
-        // Meanwhile the sampler may have given up the timer's signal.
+        // The sampler may have given up the timer's signal since the timer was
+        // made.
         if (timer->signal != timers->signal ||
             !SampledThreads_begin(&samples->sampling->threads, timer))
             CpuTimer_free(timer);
@@ -96,9 +97,10 @@ static void note_signal(struct Samples *samples)
 }
 
 // If the program has replaced the signal's handler, timers start again with
-// another signal. They also start again if the program has begun to filter
+// another signal. Timers also start again if the program has begun to filter
 // system calls, so that the signal handler can no longer check whether pages
-// are readable. This new start fails, and there are no timers any more.
+// are readable. If the handler cannot check pages, the new start fails, and
+// there are no timers any more.
 static void check_timers(struct Samples *samples, bool unread)
 {
     struct CpuTimers *timers = &samples->sampling->timers;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Samples collects the samples of the CPU timers of all threads, even of
-// threads that end before the sampler gets a list with them. It also adds up
-// the cost of the samples, and counts lost samples. Only the sampler's thread
-// calls these functions. Any thread may read the counters.
+// threads that end before the sampler gets a list with them. struct Samples
+// also adds up the cost of the samples, and counts lost samples. Only the
+// sampler's thread calls these functions. Any thread may read the counters.
 #pragma once
 
 #include "tracer/sample/sampling.h"

@@ -205,7 +205,8 @@ uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns)
     if (!watch->loops)
         return UINT64_MAX;
     if (watch->slept && !atomic_load(&watch->loops->asleep))
-        // In this case a step of an event loop has woken the sampler's thread.
+        // A step of an event loop has woken the sampler's thread and has set
+        // `asleep` to false.
         watch->due_ns = 0;
     if (now_ns >= watch->due_ns)
         watch->due_ns = turn(watch, now_ns);

@@ -91,8 +91,8 @@ static bool read_of(pid_t tid, const char *name, char *text, size_t size)
     return Opened_read(path, text, size) > 0;
 }
 
-// Returns true if the thread waits with a temporary signal mask. During such a
-// wait the kernel shows only the temporary mask.
+// Returns true if the thread waits with a temporary signal mask. During a wait
+// with a temporary signal mask, the kernel shows only this mask.
 static bool waits_with_another_mask(pid_t tid)
 {
     // `mask` is the number of the argument that has the temporary signal mask,
@@ -187,7 +187,8 @@ void TimerSignal_take_back(int signal)
 
     if (syscall(SYS_rt_sigtimedwait, &set, &info, &at_once, sizeof set) ==
             signal &&
-        // This signal was sent by something else than a timer.
+        // Something else than a timer has sent the signal, so it must be sent
+        // again.
         info.si_code != SI_TIMER)
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal,
                 &info);

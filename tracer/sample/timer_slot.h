@@ -20,14 +20,14 @@ struct TimerSlot {
     // The slot's timer. NULL if the slot is free or its timer was deleted.
     struct CpuTimer *_Atomic timer;
     _Atomic uint32_t generation;
-    // Number of signal handlers that use the slot. A signal may be delivered
-    // late. Its timer may then be gone, and the slot may already belong to
-    // another timer.
+    // Number of signal handlers that use the slot. The handler of a late signal
+    // may use the slot when the signal's timer is gone and the slot already
+    // belongs to another timer.
     _Atomic uint32_t busy;
 };
 
 // Returns the slot with the number `number`. Returns NULL if no slot has this
-// number. No slot then has a larger number either.
+// number, and then no slot has a larger number either.
 struct TimerSlot *TimerSlot_find(uint32_t number);
 // Claims a free slot, stores its number in *number, and begins a new generation
 // of the slot. The caller then makes a timer and stores it in the slot. Returns

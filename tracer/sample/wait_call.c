@@ -125,7 +125,7 @@ static bool is_of_files(long number)
     case SYS_sync_file_range:
     case SYS_msync:
     case SYS_flock:
-    case SYS_fcntl: // Of its operations, only a file lock waits.
+    case SYS_fcntl: // Of the operations of fcntl, only a file lock waits.
     case SYS_ftruncate:
     case SYS_fallocate:
     case SYS_close:
@@ -144,11 +144,11 @@ static bool is_of_files(long number)
 }
 
 // Returns WAITS_SOCKET if the descriptor in the system call's first argument is
-// a socket, otherwise WAITS_FILE. Returns WAIT_UNKNOWN if this is not known. If
-// the caller has its own table of descriptors, it asks /proc. Otherwise the
-// caller shares the descriptor, and calls fstat(), because the program's filter
-// of system calls may forbid readlink(). The kind is unknown if the program has
-// set such a filter later.
+// a socket, otherwise WAITS_FILE. Returns WAIT_UNKNOWN if this is not known. A
+// caller that has its own table of descriptors asks /proc. A caller that shares
+// the program's table of descriptors calls fstat(), because the program's
+// filter of system calls may forbid readlink(). The kind is unknown if the
+// program has set such a filter later.
 static enum WaitKind of_descriptor(const struct WaitCall *call)
 {
     char path[64], target[16] = "";

@@ -24,7 +24,8 @@ struct WaitChoice { // All fields are 0 at first.
 
 // Begins a step of the observer.
 void WaitChoice_begin(struct WaitChoice *choice);
-// Chooses whether a wait of `ns` is recorded. Returns the factor by which it is
-// then multiplied, or 0 if it is not recorded. The wait's weights are
-// multiplied by the same factor, and `most_ns` is the largest of them.
+// Chooses whether a wait of `ns` is recorded. Returns the factor by which a
+// recorded wait is multiplied, or 0 if the wait is not recorded. The wait's
+// weights are multiplied by the same factor, and `most_ns` is the largest of
+// them.
 double WaitChoice_factor(struct WaitChoice *choice, double ns, double most_ns);

@@ -44,7 +44,7 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 
 // A sample may read a PyThreadState after the thread has freed it. Walk_frames
 // first checks whether the memory can be read. AddressSanitizer must not report
-// such a read.
+// a read of a freed PyThreadState.
 #define MAY_READ_FREED __attribute__((no_sanitize_address))
 
 MAY_READ_FREED
@@ -61,8 +61,8 @@ static uintptr_t word(const uint8_t *bytes, size_t offset)
 // Returns true if all bytes are on readable pages, so that they can be read
 // without a copy. In one walk over a stack, each page of memory is checked only
 // once. The links between a thread's frames lead to live objects, except a link
-// that CPython is just writing while it pushes or pops a frame. This one link
-// may lead anywhere.
+// that CPython is just writing while it pushes or pops a frame. A link that is
+// just being written may lead anywhere.
 static bool is_readable(struct Walk *walk, uintptr_t from, size_t size)
 {
     uintptr_t page = from & ~(uintptr_t)(WALK_PAGE - 1), end = from + size;
@@ -176,10 +176,10 @@ static bool is_cs(const struct Walk *walk, uint8_t owner)
 
 // Returns true if a frame without a caller is the outermost frame of its stack.
 // An outermost frame is one that C code has made, or the first frame of the
-// thread's data stack. The latter counts, because greenlets leave out C's
-// frames while they switch. Any other frame without a caller was popped or has
-// yielded. A frame that C code has made is on C's stack, where other data may
-// have overwritten it.
+// thread's data stack. The first frame of the data stack counts, because
+// greenlets leave out C's frames while they switch. Any other frame without a
+// caller was popped or has yielded. A frame that C code has made is on C's
+// stack, where other data may have overwritten it.
 static bool is_last(const struct Walk *walk, const struct WalkStart *start,
                     uintptr_t at, uint8_t owner)
 {
@@ -192,7 +192,8 @@ static void add(struct Walk *walk, uintptr_t code, uintptr_t instruction)
     if (walk->depth < WALK_DEPTH)
         walk->frames[walk->depth++] = (struct WalkFrame){code, instruction};
     else
-        // This also ends a walk in which a link leads back to an earlier frame.
+        // `truncated` also ends a walk in which a link leads back to an earlier
+        // frame.
         walk->truncated = true;
 }
 

@@ -25,9 +25,9 @@
 #define WALK_COPIES 8
 
 // C code that has no frame of its own but counts as a function, such as the
-// garbage collector. Walk_frames adds a frame for such C code. The thread that
-// runs the C code changes its struct WalkMark while it holds the GIL. Any
-// thread may read the struct.
+// garbage collector. Walk_frames adds a frame for C code with a struct
+// WalkMark. The thread that runs the C code changes its struct WalkMark while
+// it holds the GIL. Any thread may read the struct.
 struct WalkMark {
     // Address of the newest frame when the C code began, or of the
     // PyThreadState if the thread had no frame. `frame` is 0 while this C code

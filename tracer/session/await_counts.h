@@ -41,8 +41,8 @@ struct AwaitCount *AwaitCounts_find(struct AwaitCounts *counts,
                                     const struct TaskLine *at);
 // Counts the suspended calls of a chain of coroutines, the outermost first. All
 // calls of the chain await what the outermost function with a known kind
-// awaits. They await `otherwise` if no function has a known kind. An entry of
-// `chain` may be NULL.
+// awaits. The calls of a chain await `otherwise` if no function has a known
+// kind. An entry of `chain` may be NULL.
 void AwaitCounts_add(struct AwaitCounts *counts,
                      struct AwaitCount *const *chain, unsigned depth,
                      enum AwaitKind otherwise);

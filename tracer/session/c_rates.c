@@ -14,7 +14,7 @@
 // takes fewer cycles than SURE_CYCLES, its mean duration is therefore computed
 // from samples.
 #define SURE_CYCLES 1000
-// Least number of samples for such a mean.
+// Least number of samples for a mean that is computed from samples.
 #define SAMPLES_ENOUGH 20
 
 // The counts of a function's calls of C functions are multiplied by these

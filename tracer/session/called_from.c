@@ -91,7 +91,7 @@ static void put_part(struct Line *line, const char *name, double part)
     if (!line->width) {
         Figure_print(line->out, FIRST);
         line->width = strlen(FIRST);
-        // One more column is for a comma.
+        // A comma needs one more column.
     } else if (line->width + 2 + width + 1 > COLUMNS) {
         Figure_print(line->out, ",\n" NEXT);
         line->width = strlen(NEXT);

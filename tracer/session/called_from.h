@@ -19,9 +19,9 @@ struct CalledFrom {
     // The callers, the largest part first.
     struct CallerPart callers[BREAKDOWN_PARTS];
     size_t count;
-    // Sum of the parts of callers that are not known by name. This happens if
-    // the name is lost, if there are too many callers, or if a cut-off stack
-    // does not show the caller.
+    // Sum of the parts of callers that are not known by name. A caller is not
+    // known by name if its name is lost, if there are too many callers, or if a
+    // cut-off stack does not show the caller.
     double unknown;
     // Part of the function's time for which it had no traced caller.
     double untraced;

@@ -11,8 +11,8 @@
 // Gives the session a collector, which does not run yet. At threshold 0, a
 // thread empties its own full ring from now on, until Collect_release.
 void Collect_init(struct Session *session);
-// Collect_release frees what Collect_init has made. It may be called only when
-// no hook runs any more.
+// Collect_release frees what Collect_init has made. Collect_release may be
+// called only when no hook runs any more.
 void Collect_release(struct Session *session);
 // Moves all events from the rings into the timeline, and keeps the names of
 // retired code for the timeline. The collector's thread calls Collect_drain in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Collector runs the collector's thread ("ocular-collect"). The
 // collector's thread sleeps until another thread asks for a snapshot or other
-// work is due. After its work (collect.h), it wakes the threads that wait for a
-// snapshot.
+// work is due. After its work (collect.h), the collector's thread wakes the
+// threads that wait for a snapshot.
 #pragma once
 
 #include "ipc/base/worker.h"

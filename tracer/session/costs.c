@@ -13,8 +13,8 @@ static double worker_s(const struct Worker *worker)
 }
 
 // A step is a callback of an event loop. Returns the ticks of all hooks at
-// steps, including hooks that begin no step. These hooks write no hit, so they
-// cost no more than the hooks of a call.
+// steps, including hooks that begin no step. Hooks at steps write no hit, so
+// they cost no more than the hooks of a call.
 static int64_t step_ticks(struct Engine *engine)
 {
     const int64_t *cost = engine->traces.cost;

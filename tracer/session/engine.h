@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Engine is the context of all tracing in the process. It holds the data
-// that lives as long as the process (code objects, thread records, opcode
-// tables, names), and the running session. The code in python/ owns the only
-// struct Engine.
+// struct Engine is the context of all tracing in the process. struct Engine
+// holds the data that lives as long as the process (code objects, thread
+// records, opcode tables, names), and the running session. The code in python/
+// owns the only struct Engine.
 #pragma once
 
 #include "tracer/base/clock.h"
@@ -58,16 +58,16 @@ int Engine_init(struct Engine *engine); // Returns 0 or -ENOMEM.
 void Engine_add(struct Engine *engine, struct Code *code);
 // Engine_rearm must be called before a function's hooks are installed again.
 // Each hook may then have `threshold` hits, or any number if `threshold` is 0.
-// If `jumps` is true, jumps and branches get hooks, too. Afterwards the
+// If `jumps` is true, jumps and branches get hooks, too. After Engine_rearm the
 // function counts as armed (with hooks), and the self time of its callers is
-// exact again. The frames of its unfinished calls are forgotten, and its old
-// quantiles and its old mean lose weight. The callers of Engine_rearm,
-// Engine_note_edge, Engine_look and Engine_link hold the GIL. All four
-// functions take the counting lock.
+// exact again. Engine_rearm forgets the frames of the function's unfinished
+// calls, and gives its old quantiles and its old mean less weight. The callers
+// of Engine_rearm, Engine_note_edge, Engine_look and Engine_link hold the GIL.
+// All four functions take the counting lock.
 void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
                   bool jumps);
 // Engine_note_edge is called if a sampled stack shows a call of one function by
-// another. From then on, the time of the called function does not count as its
+// another. After this, the time of the called function does not count as its
 // caller's self time while the called function has no hooks.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
 // Counts for all functions the calls that have begun and not ended
@@ -78,8 +78,8 @@ void Engine_look(struct Engine *engine);
 // be alive.
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);
-// Engine_retire must be called before a code object is freed. Afterwards no
-// frame points to the code object, the self time of its callers is exact again,
-// and the collector will free `code`.
+// Engine_retire must be called before a code object is freed. After
+// Engine_retire no frame points to the code object, the self time of its
+// callers is exact again, and the collector will free `code`.
 void Engine_retire(struct Engine *engine, struct Code *code);
 void Engine_release(struct Engine *engine);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #define WINDOW_S 10.0 // Mean age in seconds of the exceptions in a rate.
-// All kinds of exceptions must be read without a change by a hook meanwhile.
-// This is the number of attempts.
+// Largest number of attempts to read all kinds of exceptions without a change
+// by a hook meanwhile.
 #define TRIES 4
 
 // The numbers of one kind of exceptions at the time of a snapshot.
@@ -97,7 +97,8 @@ static void move(struct ExceptionRate *rate, const struct Reading *read,
         *rate = (struct ExceptionRate){.began = began};
     for (int act = 0; act < EXCEPTION_ACTS; act++) {
         double count = (double)read->counts[act] + read->missed[act];
-        // The number may become smaller, because it may contain an estimate.
+        // The number of exceptions may become smaller, because it may contain
+        // an estimate.
         double more = fmax(count - rate->counts[act], 0);
 
         rate->weighted[act] = rate->weighted[act] * kept + more * part;

@@ -10,8 +10,8 @@ struct Figure {
 };
 
 // Formats a number. Numbers from 100 000 on are written with k, M, G... If
-// `prefix` is ">=", the number is a lower bound and is rounded down. Otherwise
-// it is rounded to the nearest number of its unit.
+// `prefix` is ">=", the number is a lower bound and is rounded down. All other
+// numbers are rounded to the nearest number of their unit.
 struct Figure Figure_number(const char *prefix, double value);
 // Formats a number of cycles. Returns an empty text if `cycles` is NaN.
 struct Figure Figure_cycles(double cycles);

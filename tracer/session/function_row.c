@@ -140,9 +140,10 @@ static void begin_rate(struct Code *code, const struct Moment *at)
 // Spans are the times in which a function had hooks. Returns the time in ticks
 // until which the rate is computed from the spans as they were last read. While
 // a function has hooks and is not called, its calls per second fall slowly. The
-// row of such a function is therefore filled again only when its open span has
-// become 1.5 to 2 times as long. This factor depends on the function's id, so
-// that not all rows are filled at once after a slice.
+// row of a function that is not called is therefore filled again only when its
+// open span has become 1.5 to 2 times as long. The factor between 1.5 and 2
+// depends on the function's id, so that not all rows are filled at once after a
+// slice.
 static uint64_t spans_until(const struct Code *code)
 {
     uint64_t length =
@@ -214,8 +215,8 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
-// Fills in the calls per second. They are counted if the function always had
-// hooks, otherwise estimated.
+// Fills in the calls per second. Calls per second are counted if the function
+// always had hooks, otherwise estimated.
 static void fill_rates(struct Function *f, struct Code *code,
                        const struct Moment *at)
 {
@@ -286,9 +287,9 @@ static uint64_t state_of(const struct Code *code, uint64_t sites, uint64_t dark)
     return dark == sites ? STATE_DARK : STATE_PARTIAL;
 }
 
-// Returns the seconds since the function's newest hit. If its newest calls
-// cannot be timed because they call a function without hooks (a dark function),
-// returns the seconds since the newest timed call.
+// Returns the seconds since the function's newest hit. If the function's newest
+// calls cannot be timed because they call a function without hooks (a dark
+// function), returns the seconds since the newest timed call.
 static double age_of(const struct Code *code, const struct Moment *at)
 {
     uint64_t seen = Counter_get(&code->hot.last_seen);
@@ -360,7 +361,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // Registry.bytes does not include these bytes.
+    // `row->bytes` is not part of Registry.bytes.
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
                             Counter_get(&code->share.bytes));
     return f->name && f->file && PartsRow_fill(arena, f, code, at) &&

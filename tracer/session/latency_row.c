@@ -15,8 +15,8 @@ static double not_above(double most, double value)
 // Fills in the longest latency and the quantiles. It takes long to read the
 // histogram, so the quantiles are read again only after the number of calls has
 // grown by 1/64. If hooks have missed the ends of some calls, these calls may
-// have been the longest. A quantile is then known only if far fewer ends were
-// missed than calls are longer than the quantile.
+// have been the longest. If hooks have missed ends, a quantile is known only if
+// far fewer ends were missed than calls are longer than the quantile.
 static void fill_quantiles(struct Function *f, struct Latency *latency,
                            double hz)
 {

@@ -140,7 +140,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 
         error = Sampler_start(&session->sampler, &parts, SAMPLER_HZ);
         // Without the right to read the process's own memory there are no
-        // samples. Only hooks then measure, and shares are not known.
+        // samples. Without samples, only hooks measure, and shares are not
+        // known.
         session->sampler_refused = error == -EPERM;
         if (error && error != -EPERM) {
             snprintf(why, why_size, "the sampler cannot start: %s",
@@ -168,8 +169,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 }
 
 // Makes the timeline. If the recording cannot be stored in the default folder,
-// the timeline forgets its oldest part instead. If it cannot be stored in a
-// folder that the user has named, this is an error.
+// the timeline forgets its oldest part instead. If the recording cannot be
+// stored in a folder that the user has named, this is an error.
 static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
     int error = Recorder_start(session);

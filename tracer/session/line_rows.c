@@ -45,8 +45,8 @@ static struct Candidate candidate(const struct Code *code,
 }
 
 // Adds a function to the best candidates, or replaces the least of them. The
-// best are those with the largest shares. Without shares, the oldest functions
-// are kept.
+// best functions are those with the largest shares. Without shares, the oldest
+// functions are kept.
 static void offer(struct Candidate *best, size_t *count,
                   const struct Candidate *one)
 {

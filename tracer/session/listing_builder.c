@@ -186,7 +186,8 @@ static size_t name_from(const struct ListingBuilder *builder, size_t row)
 }
 
 // Returns true if the instruction calls an object that the instruction before
-// it has made. Such an object is not marked.
+// it has made. An object that the instruction before has made is not marked as
+// a callable.
 static bool calls_made(const struct ListingBuilder *builder, size_t row)
 {
     return row && builder->rows[row].argument == 0 &&

@@ -22,6 +22,6 @@ struct ListingBuilderSource {
 };
 
 // Returns the listing, or NULL if there is no memory. The listing has copies of
-// the function's name and file. It points to opcodes and operand text, which
-// must live as long as the listing.
+// the function's name and file. The listing points to opcodes and operand text,
+// which must live as long as the listing.
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each row is an instruction. Its hits are computed from the next site
+// Each row is an instruction, whose hits are computed from the next site
 // (instruction with a hook) after it. If control runs straight from the
 // instruction to the site, the instruction ran at least as often as the site
 // was hit. If a jump may go to an instruction between the two, the site's hits
@@ -99,8 +99,8 @@ static void set_live(const struct Walk *walk, struct ListingDetailRow *row)
         row->live = known;
 }
 
-// Returns false if one arm of a branch has no hook. Otherwise the hits of the
-// other arm alone would be taken as all.
+// Returns false if one arm of a branch has no hook. The hits of one arm alone
+// must not be taken as those of the branch.
 static bool counts_arms(const struct Walk *walk, const struct Site *site)
 {
     return !Code_has_two_arms(walk->code, site) ||
@@ -251,8 +251,8 @@ static bool has_opcode(const struct Walk *walk, const char *name)
 struct Totals {
     uint64_t returns;
     bool resumes; // True if the function can be suspended.
-    // True if each call of the function has returned. No call is then running,
-    // and none was ended by an exception.
+    // True if each call of the function has returned, so that no call is
+    // running and none was ended by an exception.
     bool conserved;
 };
 
@@ -313,8 +313,9 @@ static void spread_sites(struct Walk *walk, bool conserved)
     }
 }
 
-// Each call runs the rows before the first branch or jump exactly once. These
-// rows therefore ran at least as often as the function has returned.
+// Each call runs the rows before the first branch or jump exactly once. The
+// rows before the first branch or jump therefore ran at least as often as the
+// function has returned.
 static void spread_entry(struct Walk *walk, const struct Totals *totals)
 {
     uint64_t calls = Counter_get(&walk->code->hot.entries);
@@ -343,8 +344,8 @@ static void spread_entry(struct Walk *walk, const struct Totals *totals)
 // --- Precise mode ---
 
 // Returns a lower bound of the number of executions of a RESUME, which has no
-// event of its own. This is the number of hits of the next instruction, or 0 if
-// a jump may go to that instruction.
+// event of its own. The lower bound is the number of hits of the next
+// instruction, or 0 if a jump may go to that instruction.
 static uint64_t resumed(const struct Walk *walk, size_t row)
 {
     if (row + 1 == walk->count || walk->steps[row + 1].target)

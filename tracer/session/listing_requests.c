@@ -304,8 +304,8 @@ static uint64_t due_ns(const struct ListingRequests *requests,
 }
 
 // Finds the request that must be answered first, and returns the time in ns at
-// which it is due. Returns UINT64_MAX if there is no request. Also gives a
-// ListingEntry to each new request.
+// which it is due. Returns UINT64_MAX if there is no request. next_request also
+// gives a ListingEntry to each new request.
 static uint64_t next_request(struct ListingRequests *requests,
                              struct ListingRequest *request)
 {

@@ -65,8 +65,8 @@ struct ListingRequests {
     struct ListingRequestsSource source;
     pthread_mutex_t mutex; // Guards the members up to `entries`.
     bool closed;
-    // CLOCK_MONOTONIC in ns. Until then requests do not wake the collector,
-    // which then wakes by itself.
+    // CLOCK_MONOTONIC in ns. Until `quiet_ns` requests do not wake the
+    // collector, which then wakes by itself.
     uint64_t quiet_ns;
     unsigned request_count;
     // The viewers' requests that wait, the oldest first.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Samples can contain C functions. These functions say whether they can in this
-// session, and add them to listings.
+// Says whether samples can contain C functions in this session, and adds C
+// functions to listings.
 #pragma once
 
 #include "ipc/listing.h"

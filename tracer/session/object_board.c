@@ -10,7 +10,8 @@
 // Births and deaths of objects are counted for this number of ns after the last
 // request.
 #define ASKED_NS 10000000000ull
-// Their sums are kept for this number of ns after the last request.
+// The sums of births and deaths are kept for this number of ns after the last
+// request.
 #define KEPT_NS 80000000000ull
 #define TYPES_MOST 57 // Types in a table, so that all their lines have room.
 #define NOT_TRACED "(not traced)"
@@ -82,7 +83,7 @@ struct Creator {
     // Id of the function, or 0 for all functions that are not traced.
     uint32_t id;
     double order;               // The most important creator has the largest.
-    struct ObjectPairSums sums; // Has no births if there is no creator.
+    struct ObjectPairSums sums; // There are no births if there is no creator.
 };
 
 struct Choice {
@@ -94,7 +95,7 @@ struct Choice {
     struct Creator creators[OBJECT_CREATORS]; // The most important ones.
 };
 
-// The table begins with types whose number of objects grows. The first one is
+// The table begins with types whose number of objects grows. The first type is
 // that which surely grows most.
 static double order_of(const struct ObjectRates *rates)
 {

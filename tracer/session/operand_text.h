@@ -19,7 +19,8 @@ struct TextList {
 struct OperandText {
     uint32_t id; // Id of the function.
     struct TextList lists[TEXT_KINDS];
-    // Next in the list of those that the governor has delivered.
+    // Next struct OperandText in the list of those that the governor has
+    // delivered.
     struct OperandText *next;
 };
 

@@ -11,8 +11,8 @@
 struct PersistentServer {
     struct Server *server; // NULL if the server is closed.
     // A callback that gets the number of viewers, even while nothing is traced.
-    // It is called by the server's thread, or by a thread that gives the server
-    // an order. `viewers` must not block.
+    // `viewers` is called by the server's thread, or by a thread that gives the
+    // server an order. `viewers` must not block.
     void (*viewers)(void *context, unsigned count);
     void *context;
 };
@@ -23,7 +23,7 @@ int PersistentServer_open(struct PersistentServer *persistent, char *why,
                           size_t why_size);
 void PersistentServer_close(struct PersistentServer *persistent);
 // Detaches a session from the server before the session ends. If `farewell` is
-// true, the viewers get the last snapshot and are disconnected. Otherwise the
-// viewers wait for the first snapshot of the next session.
+// true, the viewers get the last snapshot and are disconnected. If `farewell`
+// is false, the viewers wait for the first snapshot of the next session.
 void PersistentServer_detach(struct PersistentServer *persistent,
                              bool farewell);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fills in the numbers of a snapshot that are not about single functions. They
-// are about the process, its threads, tasks and event loops, the GIL, garbage
-// collections, exceptions, the sampler, and Ocular's own cost.
+// Fills in a snapshot's numbers about the process, its threads, tasks and event
+// loops, the GIL, garbage collections, exceptions, the sampler, and Ocular's
+// own cost.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -32,6 +32,6 @@ void Publish_trim(struct Publish *publish);
 // snapshot, or NULL.
 const struct Snapshot *Publish_get(struct Publish *publish);
 void Publish_put(struct Publish *publish);
-// Takes back the newest snapshot and gives it to the caller. Also frees the
-// memory that is kept for the next snapshot.
+// Takes back the newest snapshot and gives it to the caller. Publish_take also
+// frees the memory that is kept for the next snapshot.
 struct Snapshot *Publish_take(struct Publish *publish);

@@ -29,7 +29,7 @@
 // Part of the allowed overhead that all turns of the recorder together may use.
 // Writing totals (snapshots that sum up the session) may use as much.
 #define TURNS_PART 0.1
-// Seconds between two totals. They come sooner in the first seconds of a run.
+// Seconds between two totals. Totals come sooner in the first seconds of a run.
 // If totals have more than TOTALS_BYTES bytes, the threads are left out, then
 // all functions except FEWER_ROWS, and then the tasks.
 #define TOTALS_S 5.0

@@ -17,19 +17,19 @@ int Recorder_start(struct Session *session);
 // Fills in the head of a recording, with the present time. Any thread may call
 // this function.
 void Recorder_describe(struct Session *session, struct RecordingHead *head);
-// Returns the milliseconds between two turns of the recorder. Without an
-// overhead budget this is 80 ms. With a budget it is up to 1000 ms, so that the
-// turns use at most a tenth of the allowed overhead. A turn of the recorder may
-// come late.
+// Returns the milliseconds between two turns of the recorder, which is 80
+// without an overhead budget. With a budget the pause is up to 1000 ms, so that
+// the turns use at most a tenth of the allowed overhead. A turn of the recorder
+// may come late.
 unsigned Recorder_pause_ms(struct Session *session);
 // Saves the session's totals (Builder_totals) in the recording, where they
 // replace older totals. The caller holds the mutex `draining`.
 void Recorder_save_totals(struct Session *session);
 // Recorder_totals also saves the totals, if the recording is a file and it is
-// time for new totals. This is the case every 5 s, or less often if the budget
-// does not allow it. If the program is killed, the file has these totals. Only
-// the collector's thread calls Recorder_totals, and does not hold the mutex
-// `draining`.
+// time for new totals. New totals are written every 5 s, or less often if the
+// budget does not allow it. If the program is killed, the file has these
+// totals. Only the collector's thread calls Recorder_totals, and does not hold
+// the mutex `draining`.
 void Recorder_totals(struct Session *session);
 // Recorder_save_last saves the newest snapshot with all functions, when the
 // trace was stopped.

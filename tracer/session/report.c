@@ -415,8 +415,8 @@ static void put_timeline(struct Bytes *out,
     Figure_print(out, "            open it in https://ui.perfetto.dev\n");
 }
 
-// Writes the end of the report if viewers could connect. It is short, because
-// ocular-top has shown the rest.
+// Writes the end of the report if viewers could connect. The end of the report
+// is short, because ocular-top has shown the rest.
 static void put_brief_end(struct Bytes *out, const struct Report *report)
 {
     char path[4096 - 64];

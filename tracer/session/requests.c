@@ -26,10 +26,10 @@
 
 // Makes the collector build a snapshot for viewers, unless the budget forbids
 // this, because such snapshots are part of the overhead. While the overhead
-// exceeds the budget, viewers get at most one snapshot per second. They get one
-// every two seconds if the budget is exceeded for long, or if the program
-// pauses and has spent its allowance. If no snapshot is built for a new viewer,
-// the viewer gets the last one.
+// exceeds the budget, viewers get at most one snapshot per second. Viewers get
+// one snapshot every two seconds if the budget is exceeded for long, or if the
+// program pauses and has spent its allowance. If no snapshot is built for a new
+// viewer, the viewer gets the last one.
 static void want(void *context, bool first)
 {
     struct Session *session = context;
@@ -47,7 +47,8 @@ static void want(void *context, bool first)
             Server_notify(session->server);
         return;
     }
-    // The count of such snapshots begins again after a time without snapshots.
+    // The count of snapshots with an exceeded budget begins again after a time
+    // without snapshots.
     if (debt && waited < 2 * DEBTORS_MOST_S)
         session->debt_builds++;
     else

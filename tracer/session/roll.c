@@ -161,9 +161,9 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
         take_off(roll, NULL, code->row.place, 0);
 }
 
-// Returns true if the function has a row in snapshots. This includes functions
-// without time of their own, such as Thread.run of an older thread, because the
-// rows of their callees name them as callers.
+// Returns true if the function has a row in snapshots. Functions without time
+// of their own, such as Thread.run of an older thread, also have rows, because
+// the rows of their callees name them as callers.
 static bool is_listed(const struct Code *code)
 {
     return Code_was_seen(code) ||

@@ -2,8 +2,8 @@
 // struct Roll lists all functions that may have a row in a snapshot. For each
 // function, struct Roll stores the state from which its newest row was filled.
 // In a snapshot, only the rows of functions are thus filled that had an event
-// or a sample since the last snapshot. For each other function, only one cache
-// line is read. The mutex Session.draining guards struct Roll.
+// or a sample since the last snapshot. For a function without event or sample,
+// only one cache line is read. The mutex Session.draining guards struct Roll.
 #pragma once
 
 #include "tracer/code/registry.h"

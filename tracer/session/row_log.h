@@ -33,8 +33,8 @@ struct RowLog {
 
 // Frees all blocks of the log. No thread may still read rows of the log.
 void RowLog_release(struct RowLog *log);
-// Marks a row as outdated. In the next snapshot, its function has a new row or
-// none.
+// Marks a row as outdated. In the next snapshot, the row's function has a new
+// row or none.
 void RowLog_drop(struct RowLog *log, struct SharedRow *row, double uptime_s);
 void RowLog_note_gone(struct RowLog *log, uint64_t id, double uptime_s);
 // Begins a block for `rows` new rows. Moves valid rows from replaced blocks to
@@ -44,16 +44,16 @@ bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
                   size_t rows,
                   void (*moved)(void *context, struct SharedRow *row),
                   void *context);
-// Returns the next row of the block that RowLog_begin has begun. All its
-// members are 0 except `block`, `moment` and `until`.
+// Returns the next row of the block that RowLog_begin has begun. All members of
+// the new row are 0 except `block`, `moment` and `until`.
 struct SharedRow *RowLog_add(struct RowLog *log);
 // Ends the block that RowLog_begin has begun. Returns the set of rows for the
 // snapshot that is being built. The set is allocated in the memory of this
 // snapshot. Returns NULL if there is no memory.
 struct RowSet *RowLog_end(struct RowLog *log, const struct RowMoment *moment,
                           struct Snapshot *snapshot);
-// RowLog_fail drops all rows. It is called if there was no memory. The next
-// snapshot is then sent to viewers as a whole.
+// RowLog_fail drops all rows. RowLog_fail is called if there was no memory. The
+// next snapshot is then sent to viewers as a whole.
 void RowLog_fail(struct RowLog *log, double uptime_s);
 // RowLog_reclaim is called when no thread reads the snapshot before the newest
 // one any more. Frees the dropped blocks except one, which becomes `spare`.

@@ -29,7 +29,8 @@
 struct Filter;
 struct Session;
 
-// The events that a user can choose. Settings_events has their names.
+// The events that a user can choose. Settings_events has the names of the
+// events.
 enum Chosen {
     CHOSEN_CALL = 1 << 0,   // Calls of Python functions, always chosen.
     CHOSEN_C_CALL = 1 << 1, // Calls of C functions.
@@ -47,7 +48,8 @@ struct Config {
     uint64_t threshold;
     bool timeline;
     // Largest number of bytes of the recording. If the recording may grow
-    // (`spill`), it limits only the memory for data that the file refuses.
+    // (`spill`), `timeline_limit` limits only the memory for data that the file
+    // refuses.
     size_t timeline_limit;
     // True if, in precise mode, the timeline shows each instruction that runs.
     bool instructions;
@@ -225,8 +227,9 @@ uint64_t Session_second_hits(const struct Session *session);
 // Returns the reason why shares of time are missing although they are wanted,
 // otherwise NULL.
 const char *Session_sampler_trouble(const struct Session *session);
-// Writes which events are missing in the timeline's file, if some were lost.
-// Otherwise writes why the recording is incomplete, or "" if it is complete.
+// Writes which events are missing in the timeline's file, if some were lost. If
+// no event was lost, writes why the recording is incomplete, or "" if it is
+// complete.
 void Session_describe_missing(const struct Session *session, char *out,
                               size_t size);
 // Returns the seconds since the session began.

@@ -77,8 +77,8 @@ bool TaskBoard_ask(struct TaskBoard *board);
 // TaskBoard_ask_group also asks for the single tasks of a group (TaskGroup_key
 // or TASK_KEY_ALL).
 bool TaskBoard_ask_group(struct TaskBoard *board, uint64_t key);
-// Asks for one walk over the tasks, unless the last one has taken so much time
-// that none is allowed yet.
+// Asks for one walk over the tasks, unless the last walk has taken so much time
+// that no other one is allowed yet.
 void TaskBoard_want(struct TaskBoard *board);
 // Ends the walk for the recording. No other walk for the recording is allowed
 // for `pause_s` seconds.
@@ -90,8 +90,8 @@ bool TaskBoard_is_watched(const struct TaskBoard *board);
 bool TaskBoard_is_asked(const struct TaskBoard *board);
 // Returns true if the ages of tasks and the growth of groups are kept.
 bool TaskBoard_is_kept(const struct TaskBoard *board);
-// Replaces the board's table of groups. The board then owns the new table,
-// which may be NULL.
+// Replaces the board's table of groups. The board owns the new table, which may
+// be NULL.
 void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table);
 // Copies the table of groups into a snapshot, and the single tasks that were
 // asked for recently. Returns false if there is no memory.

@@ -228,8 +228,8 @@ static void add_point(struct CountedTasks *group, struct TaskPoint point)
     struct TaskPoint *points = group->points;
     unsigned gone = 0;
 
-    // One kept walk over the tasks may be older than GROWTH_S seconds: the
-    // oldest.
+    // The oldest walk over the tasks that is kept may be older than GROWTH_S
+    // seconds.
     while (gone + 1 < group->point_count &&
            point.at_s - points[gone + 1].at_s >= GROWTH_S)
         gone++;

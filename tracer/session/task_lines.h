@@ -30,7 +30,8 @@ struct TaskLines {        // All fields are 0 at first.
     struct TaskLine *all; // Owns its texts, or NULL if there are no lines.
     uint32_t count, room;
     // A hash table with open addressing. An entry is the number of a line, or 0
-    // if the entry is free. Its size is twice `room`, which is a power of 2.
+    // if the entry is free. The hash table's size is twice `room`, which is a
+    // power of 2.
     uint32_t *places;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sampler has a list of threads, and each traced thread has a thread
-// record. Both are joined by the thread id. See threads.h.
+// Joins the sampler's list of threads and the records of traced threads by the
+// thread id. See threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
 
@@ -59,7 +59,7 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
     return (!named || row->name) && add_functions(rows, row, shares);
 }
 
-// Returns the row to which a thread record belongs, or NULL. This row was made
+// Returns the row to which a thread record belongs, or NULL. The row was made
 // for the sampler's list, or for an earlier record of the same thread. A thread
 // gets a second record if it runs Python code again after its first record has
 // ended. The kernel uses thread ids again, so a different name means another

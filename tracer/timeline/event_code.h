@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 #define EVENT_CODE_MOST 20u // Largest number of bytes of an encoded event.
-// No encoded event begins with this byte. It fills up the data to a multiple of
-// 8 bytes.
+// No encoded event begins with this byte. EVENT_CODE_PAD fills up the data to a
+// multiple of 8 bytes.
 #define EVENT_CODE_PAD ((1u << EVENT_KIND_BITS) - 1)
 
 // Decodes at most `most` events, and stops at an incomplete event. Returns the

@@ -16,8 +16,8 @@ struct ExportSource {
     void *context;
     struct Timeline *(*timeline)(
         void *context); // Returns NULL if there is no timeline.
-    // Makes and converts a recording. Depending on the output's name, it has
-    // the stacks, or all events up to now. Returns 0 or -errno.
+    // Makes and converts a recording. Depending on the output's name, the
+    // recording has the stacks, or all events up to now. Returns 0 or -errno.
     int (*convert)(void *context, struct Conversion *conversion);
 };
 

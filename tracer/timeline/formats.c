@@ -22,8 +22,8 @@ static const struct FormatsHost host = {
     .free = Heap_free,
 };
 
-// Opens the library of formats/. It is in the same folder as the file that
-// contains this function.
+// Opens the library of formats/. The library is in the same folder as the file
+// that contains this function.
 static void *open_library(void)
 {
     char path[PATH_MAX];

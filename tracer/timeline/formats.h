@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Loads the library that contains formats/, the code that writes files. It is
-// in the extension's folder, and is loaded when Ocular writes its first file.
-// The extension in the traced program therefore contains no code for file
-// formats, and needs no further libraries. Any thread that may block may call
-// the functions of formats.h.
+// Loads the library that contains formats/, the code that writes files. The
+// library is in the extension's folder, and is loaded when Ocular writes its
+// first file. The extension in the traced program therefore contains no code
+// for file formats, and needs no further libraries. Any thread that may block
+// may call the functions of formats.h.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -35,12 +35,12 @@ struct Conversion {
     const char *const *paths;
     size_t path_count;
     struct Recording *recording;
-    // Knows the names of functions that `recording` lacks. NULL if no such
-    // source exists. A name from it is valid until the next call.
+    // Source of the names of functions that `recording` lacks, or NULL if there
+    // is none. A name from `source` is valid until the next call.
     const struct RecordingSource *source;
     struct FormatsFile output;
-    // Finds the names of C functions. NULL if the program's files are those of
-    // this process.
+    // Finds the names of C functions, or NULL if the program's files are those
+    // of this process.
     struct NativeNames *names;
     // The conversion calls `progress` from time to time with the finished
     // fraction (0 to 1) and the present size of the file in bytes. If
@@ -68,9 +68,9 @@ struct Formats {
 };
 
 // Functions of the traced program's extension that the library calls, and
-// numbers that identify the build of the extension. The library checks these
-// numbers, because a new installation can have replaced the library while the
-// program ran.
+// numbers that identify the build of the extension. The library checks the
+// numbers in struct FormatsHost, because a new installation can have replaced
+// the library while the program ran.
 struct FormatsHost {
     const char *version;
     size_t sizes[5];

@@ -41,6 +41,7 @@ void MarkText_add(struct MarkText *text, const struct Event *event);
 // Forgets the text so far. MarkText_clear is called if events of the thread are
 // missing.
 void MarkText_clear(struct MarkText *text);
-// Returns the mark that ends with the event `event`. Its texts are in `text`
-// until the next call. Its name is "(lost)" if the texts are incomplete.
+// Returns the mark that ends with the event `event`. The texts of the returned
+// mark are in `text` until the next call. The name of the returned mark is
+// "(lost)" if the texts are incomplete.
 struct Mark MarkText_take(struct MarkText *text, const struct Event *event);

@@ -18,7 +18,7 @@ bool OutputName_is_taken(const char *path);
 void OutputName_own(const char *output, char path[PATH_MAX]);
 
 // Stores in `path` the name of the recording's file, which is written until
-// tracing stops. The file is in the folder `folder`. If `folder` is "", it is
-// in the same folder as the output.
+// tracing stops. The file is in the folder `folder`. If `folder` is "", the
+// file is in the same folder as the output.
 void OutputName_recording(const char *output, const char *folder,
                           unsigned number, char path[PATH_MAX]);

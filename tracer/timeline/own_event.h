@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Packs the events that the collector's thread adds to the timeline's track
-// (row) of Ocular's own threads. These events are values of counters, changes
-// of an instruction's specialisation, and ends of times in which a function had
-// no hooks (was dark).
+// (row) of Ocular's own threads. The packed events are values of counters,
+// changes of an instruction's specialisation, and ends of times in which a
+// function had no hooks (was dark).
 #pragma once
 
 #include "tracer/timeline/ring.h"
@@ -18,9 +18,9 @@ enum OwnEventCounter {
 #define OWN_EVENT_THREADS (1u << 20)
 
 // Returns an event with the value of a counter at the time `ticks`. The value
-// describes the last `ms` ms before the event. If `ms` is 0, it describes the
-// time of the event. `thread` is the number of the thread that the value
-// describes.
+// describes the last `ms` ms before the event. If `ms` is 0, the value
+// describes the time of the event. `thread` is the number of the thread that
+// the value describes.
 static inline struct Event OwnEvent_counter(uint64_t ticks,
                                             enum OwnEventCounter which,
                                             unsigned ms, uint64_t value,

@@ -84,9 +84,9 @@ struct Recording {
     char path[PATH_MAX];    // Name of the file, or "" if it has no name.
 };
 
-// Some file systems, like NFS, have no files without a name. There the file
-// gets a name, and the name is removed at once. Returns the descriptor of the
-// file, or -errno.
+// Some file systems, like NFS, have no files without a name. If the file system
+// has none, the file gets a name, which is removed at once. Returns the
+// descriptor of the file, or -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -400,8 +400,9 @@ static ssize_t read_file(const struct Recording *recording, void *data,
     return (ssize_t)done;
 }
 
-// Returns true if the file already contains all bytes of the range. It then
-// takes no space on the disk to write them again.
+// Returns true if the file already contains all bytes of the range. Bytes that
+// the file already contains take no space on the disk if they are written
+// again.
 static bool is_backed(const struct Recording *recording, uint64_t at,
                       uint64_t size)
 {
@@ -816,8 +817,8 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
     return true;
 }
 
-// Takes the place of a dropped block. Returns false if no such place can be
-// written. The caller holds Recording.mutex.
+// Takes the place of a dropped block. Returns false if no place of a dropped
+// block can be written. The caller holds Recording.mutex.
 static bool take_dropped(struct Recording *recording, bool larger,
                          uint64_t used, uint64_t *units, uint64_t *at)
 {
@@ -833,8 +834,9 @@ static bool take_dropped(struct Recording *recording, bool larger,
 }
 
 // Returns true if two neighbouring free places are both in memory or both in
-// the file, so that they may be joined. Then also clears the headers of the
-// dropped blocks, because a reader skips as many bytes as a header says.
+// the file, so that they may be joined. If the places may be joined, clears the
+// headers of the dropped blocks, because a reader skips as many bytes as a
+// header says.
 static bool may_join(void *context, uint64_t first, uint64_t second)
 {
     static const struct RecordingBlock none;
@@ -861,10 +863,10 @@ static bool take_larger(struct Recording *recording, uint64_t used,
             take_dropped(recording, true, used, units, at));
 }
 
-// Takes a new place at the end of the file. If the file refuses the place, it
-// is made of pages in memory. The memory for chunks (blocks with events) is
-// limited, but the few blocks of other kinds always get memory. Returns 0 or
-// -errno. The caller holds Recording.mutex.
+// Takes a new place at the end of the file. If the file refuses the new place,
+// the place is made of pages in memory. The memory for chunks (blocks with
+// events) is limited, but the few blocks of other kinds always get memory.
+// Returns 0 or -errno. The caller holds Recording.mutex.
 static int take_new(struct Recording *recording, uint64_t units, bool is_chunk,
                     uint64_t *at)
 {

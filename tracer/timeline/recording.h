@@ -29,14 +29,14 @@ struct RecordingSlot {
 // with one reference, and stores 0 or -errno in *error.
 struct Recording *Recording_new_unnamed(const char *folder, int *error);
 // Makes a recording with a file at `path`, which stays locked as long as this
-// process lives. If the file system has `plain` free bytes, the file may grow
-// to this size. It may grow further as long as a twentieth of the file system,
+// process lives. The file may grow to `plain` bytes if the file system has this
+// number of free bytes, and further as long as a twentieth of the file system,
 // or 1 GiB, stays free.
 struct Recording *Recording_new(const char *path, uint64_t plain, int *error);
 // Makes a recording that is only in memory. Returns NULL if memory is out.
 struct Recording *Recording_new_in_memory(void);
 // Sets the largest number of bytes that stay in memory if they cannot be
-// written to the file. This number is 0 at first.
+// written to the file. At first no bytes may stay in memory.
 void Recording_set_room(struct Recording *recording, size_t bytes);
 // Opens an existing recording to read it. *error is -EINVAL if `path` is no
 // regular file.
@@ -77,8 +77,8 @@ uint64_t Recording_bytes(struct Recording *recording);
 size_t Recording_memory(struct Recording *recording);
 
 // Recording_put_head, Recording_append and Recording_drop do not wait for the
-// disk. They store bytes in memory, and the next flush writes the bytes in the
-// order of the calls.
+// disk. Recording_put_head, Recording_append and Recording_drop store bytes in
+// memory, and the next flush writes the bytes in the order of the calls.
 
 // Fills in the magic number, the version and the checksum of the head, and
 // writes the head.
@@ -93,7 +93,7 @@ void Recording_put_head(struct Recording *recording,
 int Recording_append(struct Recording *recording, struct RecordingSlot *slot,
                      struct RecordingBlock *block, const void *data,
                      size_t size);
-// Drops a block. Another block can get its place later.
+// Drops a block. Another block can get the place of the dropped block.
 void Recording_drop(struct Recording *recording, struct RecordingSlot *slot);
 
 // Writes all stored bytes to the file. Only one thread flushes at a time. If

@@ -57,8 +57,8 @@ enum RecordingKind {
     RECORDING_CHUNK, // The open calls and then events.
     // A sequence of struct RecordingName.
     RECORDING_NAMES,
-    RECORDING_OPCODES, // 256 names of opcodes, each with its NUL.
-    // A snapshot, encoded as for the socket. The one with the highest
+    RECORDING_OPCODES, // Names of 256 opcodes, each with its NUL.
+    // A snapshot, encoded as for the socket. The snapshot with the highest
     // `sequence` is the newest.
     RECORDING_SNAPSHOT,
     // An array of struct RecordingDark, made by the newest Timeline_cut.
@@ -70,7 +70,8 @@ enum RecordingKind {
     // An array of struct RecordingCalls, for the functions in the stacks.
     RECORDING_CALLS,
     // A snapshot that has only settings, encoded as for the socket. Only
-    // versions before RECORDING_TOTALS have such a block.
+    // versions before RECORDING_TOTALS have blocks of the kind
+    // RECORDING_SETTINGS.
     RECORDING_SETTINGS
 };
 
@@ -83,7 +84,8 @@ struct RecordingBlock {
     uint64_t used;       // Number of valid bytes after the header.
     uint64_t data_check; // Checksum of the valid bytes after the header.
     // Number of the chunk (block with events) among the thread's chunks, or of
-    // the snapshot among the snapshots. Newer ones have higher numbers.
+    // the snapshot among the snapshots. Newer chunks and snapshots have higher
+    // numbers.
     uint64_t sequence;
     uint32_t kind;
     uint32_t open_count; // Number of open calls at the beginning of a chunk.
@@ -100,8 +102,8 @@ struct RecordingName {
     uint32_t id;
     uint32_t line;
     uint64_t address;
-    // Number of bytes of the function's name with its NUL. This name follows
-    // the struct.
+    // Number of bytes of the function's name with its NUL. The function's name
+    // follows the struct.
     uint16_t name_size;
     // Number of bytes of the file's name with its NUL. The file's name follows
     // the function's name, and then comes padding to 8 bytes.
@@ -125,8 +127,9 @@ struct RecordingCalls {
     double self_ns;
 };
 
-// Describes a thread of the program at the newest Timeline_cut. It is newer
-// than the headers of the thread's blocks if their `sequence` is lower.
+// Describes a thread of the program at the newest Timeline_cut. A struct
+// RecordingThread is newer than the headers of the thread's blocks if their
+// `sequence` is lower.
 struct RecordingThread {
     uint32_t number;
     uint32_t tid;

@@ -2,10 +2,10 @@
 // Writes the names of the functions that have events in a recording. The name
 // of a function is written once, after the function's first event. Names are
 // stored in two halves, both of limited size. When the newer half is full, the
-// older half is dropped. A name that was dropped with it is written again at
-// the function's next event. The timeline's mutex guards the list of the ids
-// whose names must still be written. The thread that writes names holds no lock
-// for which other threads wait.
+// older half is dropped. A dropped name is written again at the function's next
+// event. The timeline's mutex guards the list of the ids whose names must still
+// be written. The thread that writes names holds no lock for which other
+// threads wait.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -50,13 +50,14 @@ struct RecordingSource {
 };
 
 void RecordingNames_release(struct RecordingNames *names);
-// Adds an id to those whose names must be written. The file lacks the name of
-// the function if memory is out.
+// Adds an id to the list of ids whose names must be written. The file lacks the
+// name of the function if memory is out.
 void RecordingNames_want(struct RecordingNames *names, uint32_t id);
-// Has all names written again, because the names in the file are lost.
+// RecordingNames_restart is called if the names in the file are lost, so that
+// all names are written again.
 void RecordingNames_restart(struct RecordingNames *names);
-// Returns the ids whose names must be written now. The caller owns them until
-// it calls RecordingNames_give_back.
+// Returns the ids whose names must be written now. The caller owns the ids
+// until it calls RecordingNames_give_back.
 struct RecordingWanted RecordingNames_take(struct RecordingNames *names);
 // Writes the names of the functions with the wanted ids. If a name is not known
 // yet, its id stays wanted. Returns 0 or -errno.

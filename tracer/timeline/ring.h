@@ -2,8 +2,9 @@
 // Passes the timeline's events of one thread to the collector's thread. The
 // thread that counts hits pushes the events, and only one thread at a time
 // takes them. A full ring is emptied by the pushing thread, if the ring has an
-// overflow callback for this. Otherwise new events are dropped and counted. The
-// next event that fits is preceded by an EVENT_LOST, which marks the gap.
+// overflow callback for this. New events are dropped and counted if a full ring
+// has no callback. The next event that fits is preceded by an EVENT_LOST, which
+// marks the gap.
 #pragma once
 
 #include <semaphore.h>
@@ -58,12 +59,12 @@ enum EventKind {
     // waits (sample_track.h).
     // A frame of a sample's stack (`what` is its depth and function).
     EVENT_FRAME,
-    EVENT_SAMPLE, // A sample. Its stack is in the EVENT_FRAMEs before.
+    EVENT_SAMPLE, // A sample, whose stack is in the EVENT_FRAMEs before.
     // A call continues after a yield, or is seen for the first time because its
     // function had no hooks when it began (`what` is an Event_call).
     EVENT_RESUME,
     EVENT_AT, // The instruction of the next sample (`what` is an Event_step).
-    // A thread was off the CPU. Its stack is in the EVENT_FRAMEs before, and
+    // A thread was off the CPU. The EVENT_FRAMEs before have its stack, and
     // `what` has the wait (sample_track.h).
     EVENT_OFF_CPU
 };
@@ -173,8 +174,8 @@ struct Ring {
     void *producer; // Argument of the overflow callback.
     // Number of all events that the ring has dropped.
     _Atomic uint64_t lost;
-    // `tail` is in the cache line of the thread that takes events. It is the
-    // number of taken events, is stored with release, and is read by the
+    // `tail` is in the cache line of the thread that takes events. `tail` is
+    // the number of taken events, is stored with release, and is read by the
     // pushing thread.
     _Alignas(64) _Atomic uint64_t tail;
 };
@@ -206,7 +207,7 @@ static inline void Ring_push(struct Ring *ring, uint64_t ticks,
 // The thread that takes events calls Ring_peek and Ring_pop. Ring_peek stores
 // in *events the address of the next events, which are in the ring itself, and
 // returns their number. Events after the end of the ring's array come with the
-// next call. Ring_pop removes `count` events. Ring_peek then returns the events
-// that follow.
+// next call. Ring_pop removes `count` events. After Ring_pop, Ring_peek returns
+// the events that follow.
 size_t Ring_peek(struct Ring *ring, const struct Event **events);
 void Ring_pop(struct Ring *ring, size_t count);

@@ -58,8 +58,8 @@ static struct TimelineWait wait_of(uint64_t what)
 }
 
 // Writes the frames of a stack to `events`, without those that are the same as
-// in the last stack. Returns their number, and stores in *kept the number of
-// frames of the stack, which is limited.
+// in the last stack. Returns the number of frames written, and stores in *kept
+// the number of frames of the whole stack, which is limited.
 static size_t put_frames(struct SampleTrack *samples,
                          const struct TimelineSample *sample,
                          struct Event *events, size_t *kept)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stores the samples and the waits of all threads in the timeline's track (row)
-// of Ocular's own threads. A sample or a wait is stored as events: first the
-// frames of the stack, then the sample or the wait itself. Only frames are
-// stored in which the stack differs from the last stack, outermost first. The
+// of Ocular's own threads. A sample or a wait is stored as events: the frames
+// of the stack come first, then the sample or the wait itself. Of a stack, only
+// those frames are stored that differ from the last stack, outermost first. The
 // first stack and each SAMPLE_TRACK_WHOLE-th stack is stored with all frames,
 // because earlier ones can be forgotten. Only one thread at a time may use a
 // struct SampleTrack.
@@ -73,9 +73,9 @@ void SampleTrack_add_waits(struct SampleTrack *samples,
                            const struct TimelineWait *waits, size_t count);
 
 // Reads samples from the events of the track. The caller passes the events in
-// their order to SampleReader_take. It returns true if the event completes a
-// sample or a wait. The path in struct SampleReader is valid until the next
-// call of SampleReader_take.
+// their order to SampleReader_take. SampleReader_take returns true if the event
+// completes a sample or a wait. The path in struct SampleReader is valid until
+// the next call of SampleReader_take.
 struct SampleReader {
     bool whole; // True after the first sample that has all frames.
     // Event_step for the instruction of the next sample, or 0 if unknown.

@@ -57,7 +57,8 @@ struct Timeline {
     unsigned truncations;
     bool names_lost; // True if all names must be written again.
     bool closed;     // True if the program has closed the file.
-    // The track that is being drained, or NULL. Its newest block is in use.
+    // The track that is being drained, or NULL. The newest block of the track
+    // `busy` is in use.
     const struct Track *busy;
     // The track of Ocular's own threads, or NULL if it has no events yet. The
     // newest block of this track is never forgotten, because it grows slowly.
@@ -186,9 +187,9 @@ static void forget_block(struct Timeline *timeline, struct Block *block)
     drop_block(timeline, block);
 }
 
-// Returns true if the block may be forgotten. Not allowed are the newest block
-// of the track that is being drained, and the newest block of Ocular's own
-// threads.
+// Returns true if the block may be forgotten. The newest block of the track
+// that is being drained must not be forgotten, and neither must the newest
+// block of Ocular's own threads.
 static bool may_forget(const struct Timeline *timeline,
                        const struct Block *block)
 {
@@ -233,8 +234,8 @@ static bool is_over(struct Timeline *timeline, size_t more)
 }
 
 // Appends to the recording the data that the block has got since it was last
-// saved. If its place in the recording is too small, the block moves to a
-// larger place. Returns 0 or -errno.
+// saved. If the block's place in the recording is too small, the block moves to
+// a larger place. Returns 0 or -errno.
 static int append(struct Timeline *timeline, struct Block *block)
 {
     const struct TimelineThread *thread = &block->track->shown;
@@ -599,8 +600,8 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
 void Timeline_hold(struct Timeline *timeline, bool holds)
 {
     pthread_mutex_lock(&timeline->mutex);
-    // Readers that hold the timeline one after the other could otherwise make
-    // the timeline grow.
+    // Without this loop, readers that hold the timeline one after the other
+    // could make the timeline grow.
     while (holds && is_over(timeline, 0) &&
            forget_oldest(timeline, NULL, false))
         ;
@@ -660,8 +661,9 @@ bool Timeline_wants_names(struct Timeline *timeline)
     return wants;
 }
 
-// Has all names written again, if the names in the file are lost. restart_names
-// is called by the thread that writes the names, which holds Timeline.mutex.
+// If the names in the file are lost, all names will be written again.
+// restart_names is called by the thread that writes the names, which holds
+// Timeline.mutex.
 static void restart_names(struct Timeline *timeline)
 {
     unsigned truncations = Recording_truncations(timeline->recording);

@@ -19,8 +19,8 @@ struct Track; // The timeline's events of one thread.
 // reference to `recording`. Returns NULL if memory is out. If `grows` is true,
 // events may use the whole file, and the limit applies only to the list of
 // blocks. The timeline can exceed the limit by the data that cannot be
-// forgotten. These are the names, and the newest block and the open calls of
-// each living thread.
+// forgotten. The names, and the newest block and the open calls of each living
+// thread, cannot be forgotten.
 struct Timeline *Timeline_new(struct Recording *recording, size_t limit,
                               bool grows);
 void Timeline_free(struct Timeline *timeline);
@@ -54,10 +54,10 @@ void Timeline_save(struct Timeline *timeline, struct Track *track);
 // the counts in the head. Only one thread at a time may call Timeline_save_run.
 void Timeline_save_run(struct Timeline *timeline, struct RecordingHead *head,
                        const struct RecordingSource *source);
-// Saves a snapshot of the program, encoded as for the socket. It takes the
-// place of the snapshot before the newest one. The newest one is kept until
-// then, because the disk may refuse the bytes of this one. `last` is true if
-// the trace was stopped.
+// Saves a snapshot of the program, encoded as for the socket, in place of the
+// snapshot before the newest one. The newest snapshot is kept until the next
+// one, because the disk may refuse the bytes of this one. `last` is true if the
+// trace was stopped.
 void Timeline_save_snapshot(struct Timeline *timeline, struct Bytes *snapshot,
                             bool last);
 // Saves all events that were added so far, marks the gaps that are not marked
@@ -67,8 +67,9 @@ void Timeline_save_snapshot(struct Timeline *timeline, struct Bytes *snapshot,
 void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
                   size_t count);
 // While a reader holds the timeline, no block is forgotten because of the
-// limit. The reader thus finds all blocks of the newest Timeline_cut. Before a
-// first reader holds it, the timeline is shortened to its limit.
+// limit. A reader that holds the timeline finds all blocks of the newest
+// Timeline_cut. Before a first reader holds the timeline, it is shortened to
+// its limit.
 void Timeline_hold(struct Timeline *timeline, bool holds);
 // Holds the timeline for `ns` ns, so that another process can read the
 // recording. Returns CLOCK_MONOTONIC in ns at the end of this time.
@@ -89,7 +90,7 @@ void Timeline_end_names(struct Timeline *timeline);
 bool Timeline_wants_names(struct Timeline *timeline);
 // Timeline_end is called when a thread has ended and its ring was drained. The
 // caller must not use the track afterwards. The track is freed when its last
-// block is forgotten. Its lost events stay counted.
+// block is forgotten. The lost events of a freed track stay counted.
 void Timeline_end(struct Timeline *timeline, struct Track *track);
 size_t Timeline_bytes(struct Timeline *timeline);
 // Returns the number of forgotten events.

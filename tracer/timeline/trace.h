@@ -53,7 +53,7 @@ struct PerfettoTrace {
     bool overwrite; // True if an existing file may be replaced.
     void *context;  // First argument of `name`.
     // `name` returns false if the name of the function is unknown. In the trace
-    // file such a function has the name "<retired>".
+    // file, a function without a name is called "<retired>".
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
     void *watcher; // First argument of `progress`.
     // `progress` is called from time to time with the finished fraction (0 to

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chunk is a block of a recording with events of one thread. This file
-// describes chunks, from which the writers of files take all events.
+// Describes the chunks of a recording: blocks with events of one thread, from
+// which the writers of files take all events.
 #pragma once
 
 #include "tracer/timeline/ring.h"
@@ -18,8 +18,9 @@ struct OpenCall {
 
 struct Recording;
 
-// A block of a recording with events of one thread. Its data is first the open
-// calls, outermost first, and then the events, encoded by event_code.h.
+// A block of a recording with events of one thread. The data of a chunk is
+// first the open calls, outermost first, and then the events, encoded by
+// event_code.h.
 struct TimelineChunk {
     unsigned thread; // Number of the chunk's thread.
     size_t open_count, event_count;
@@ -66,6 +67,7 @@ struct TimelineView {
     // events.
     uint64_t first_ticks;
     uint64_t last_ticks;
-    // Ticks at the newest forgotten event. After this time no event is missing.
+    // Ticks at the newest forgotten event. No event is missing after the newest
+    // forgotten event.
     uint64_t whole_ticks;
 };
