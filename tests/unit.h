@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Each C test includes this header. This header finds the tests in the file,
-// and runs them in the order of the file.
+// Each C test includes this header. It finds the tests of the file, and runs
+// them in their order.
 //   TEST(what_holds) { ... }
 //   TEST_WITH(what_holds, set_up, tear_down) { ... }
-// Instead of set_up or tear_down, NULL means that there is no such function.
-// If a file has to do something before all its tests, it defines OWN_MAIN and
-// has a main() that calls Unit_run().
+// set_up and tear_down can be NULL. If a file has to do something before all
+// its tests, it defines OWN_MAIN and has a main() that calls Unit_run().
 //   TEST_FIXTURE(what_holds) { ... }
 // The file has a `struct Fixture`, and the functions set_up(f) and
 // tear_down(f). Each of these tests has a new fixture `f`, which is zeroed

@@ -21,8 +21,8 @@ static struct RecordingReader reader;
 static struct Timeline *timeline;
 static struct Ring *ring;
 
-// The errno of writes that make the file larger, and of all other writes. The
-// value 0 means that writes succeed.
+// The errno with which writes fail: growth_error for writes that make the file
+// larger, and disk_error for other writes. With 0, writes succeed.
 static int growth_error, disk_error;
 
 ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
@@ -37,8 +37,7 @@ ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
     return error ? -1 : syscall(SYS_pwrite64, fd, data, size, at);
 }
 
-// Makes a timeline that has a file without a name, and `limit` / 2 as room in
-// the file.
+// Makes a timeline whose file has no name and room for `limit` / 2 bytes.
 static struct Timeline *make_growing(size_t limit)
 {
     int error;
@@ -74,7 +73,7 @@ static struct OpenCall open_of(const struct TimelineChunk *chunk, size_t i)
     return call;
 }
 
-// Returns an event of a chunk, counted from the end of the chunk.
+// Returns the event that is `from_end` events before the chunk's last event.
 static struct Event event_of(const struct TimelineChunk *chunk, size_t from_end)
 {
     struct EventBuffer buffer = {0};
@@ -222,8 +221,7 @@ TEST_WITH(the_oldest_of_all_threads_is_forgotten, set_up, tear_down)
     assert_true(kept * sizeof(struct Event) > limit / 2);
     assert_int_equal(view->threads[2].forgotten, 100);
     assert_true(view->whole_ticks < view->last_ticks);
-    // Calls that have not ended are still known, with the times of their
-    // beginnings.
+    // A reader still knows the calls that have not ended, and when they began.
     if (idle.depth) {
         const struct TimelineChunk *last = view->chunks[view->chunk_count - 1];
 
@@ -237,8 +235,8 @@ TEST_WITH(the_oldest_of_all_threads_is_forgotten, set_up, tear_down)
     Ring_free(idle.ring);
 }
 
-// While a reader holds the timeline, events that it has read stay, and all new
-// events are added.
+// While a reader holds the timeline, the events that it has read are kept, and
+// all new events are added.
 TEST_WITH(a_reader_finds_all_of_it, set_up, tear_down)
 {
     struct Program program = {.ring = ring, .seed = 5, .ticks = 1000};
@@ -281,9 +279,9 @@ TEST_WITH(the_level_is_authoritative, set_up, tear_down)
 
     for (i = 0; i < 5; i++)
         Ring_push(ring, 10 + i, EVENT_ENTER, Event_call(100 + i, i));
-    // This event ends the calls at levels 2, 3 and 4.
+    // This call is at level 2, so the calls at levels 2, 3 and 4 have ended.
     Ring_push(ring, 20, EVENT_ENTER, Event_call(7, 2));
-    // The levels between two calls can be empty.
+    // This call is at level 9, and the levels before it are empty.
     Ring_push(ring, 21, EVENT_ENTER, Event_call(8, 9));
     // This event ends the call at level 9.
     Ring_push(ring, 22, EVENT_LEAVE, Event_call(9, 5));
@@ -313,7 +311,7 @@ TEST_WITH(gaps_are_counted_and_marked, set_up, tear_down)
 
     Program_run(&program, RING_EVENTS + 99);
     drain(track);
-    view = look(); // The mark of the gap comes later.
+    view = look(); // the gap's mark follows
     assert_int_equal(view->lost, 99);
     assert_int_equal(view->threads[0].lost, 99);
     last = view->chunks[view->chunk_count - 1];
@@ -326,7 +324,7 @@ TEST_WITH(gaps_are_counted_and_marked, set_up, tear_down)
     view = look();
     assert_int_equal(view->lost, 99);
     last = view->chunks[view->chunk_count - 1];
-    assert_int_equal(last->event_count, 1); // This gap has been marked before.
+    assert_int_equal(last->event_count, 1); // The gap has a mark already.
     event = event_of(last, 0);
     assert_int_not_equal(Event_kind(&event), EVENT_LOST);
 }
@@ -347,8 +345,8 @@ static void live(unsigned number, size_t events)
     Timeline_end(timeline, track);
 }
 
-// However many threads have come and gone, the newest events and the names of
-// their threads are within the limit.
+// Even after very many threads, the newest events and the names of their
+// threads take no more memory than the limit.
 TEST_WITH(dead_threads_leave_room, set_up, tear_down)
 {
     const size_t limit = 256 << 10;
@@ -360,15 +358,15 @@ TEST_WITH(dead_threads_leave_room, set_up, tear_down)
     timeline = Frozen_timeline(limit);
     for (number = 1; number <= count; number++) {
         live(number, number % 5 ? 4 : 100);
-        // Some pages of the timeline are perhaps used only in part.
+        // Pages that are used only in part can exceed the limit a little.
         assert_true(Timeline_bytes(timeline) <= limit + limit / 32);
     }
     view = look();
     for (i = 0; i < view->thread_count; i++) {
         size_t events = replay(view, view->threads[i].number);
 
-        // Each thread that is left has events, and the threads that are left
-        // are the newest.
+        // The timeline has only the newest threads, and each of them has
+        // events.
         assert_true(events > 0);
         assert_int_equal(view->threads[i].number,
                          count - view->thread_count + 1 + i);
@@ -396,9 +394,8 @@ static void record(struct Track *track, struct Program *program,
     }
 }
 
-// The number of free bytes of the file system does not show a quota. If the
-// quota is used up, the oldest events in the file make room for the newest
-// events.
+// A disk quota is not visible in the free bytes of the file system. If it is
+// used up, the newest events overwrite the oldest events in the file.
 TEST_WITH(a_quota_that_is_used_up, set_up, tear_down)
 {
     struct Program program = {.ring = ring, .seed = 3, .ticks = 1000};
@@ -422,8 +419,8 @@ TEST_WITH(a_quota_that_is_used_up, set_up, tear_down)
     assert_in_range(replay(look(), 0), events - 20000, events);
 }
 
-// A broken disk takes no bytes at all. The events in the file stay, because
-// forgetting them makes no room. The newest events are in memory.
+// If all writes to the disk fail, the newest events stay in memory. The events
+// in the file are kept, because forgetting them would not help.
 TEST_WITH(a_disk_that_breaks, set_up, tear_down)
 {
     struct Program program = {.ring = ring, .seed = 3, .ticks = 1000};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests which waits are recorded: the sums stay right, and their number is
-// bounded.
+// Tests which waits are recorded. Their sums must be right, and their number
+// must be bounded.
 #include "tests/unit.h"
 #include "tracer/sample/wait_choice.h"
 
@@ -8,11 +8,11 @@
 
 #define STEPS 4000
 #define THREADS 100
-#define STORED_NS 131e9 // Longest time that a recording stores.
+#define STORED_NS 131e9 // Longest time that fits into a recording.
 
-// Observes threads that all wait for `ns` in each step. Returns the recorded
-// waiting time divided by the true one, and sets *count to the number of
-// recorded waits in a step.
+// Observes threads, each of which waits for `ns` in each step. Returns the
+// recorded time divided by the true time. Sets *count to the number of recorded
+// waits in a step.
 static double observe(unsigned threads, double ns, double *count)
 {
     struct WaitChoice choice = {0};
@@ -43,7 +43,7 @@ TEST(test_many_waits_are_chosen)
     double count;
 
     assert_float_equal(observe(THREADS, 250e6, &count), 1, 0.05);
-    // The first step does not know how many waits come.
+    // In the first step the number of waits is not known beforehand.
     assert_float_equal(count, WAIT_CHOICE_STEP, 2);
 }
 
@@ -55,8 +55,8 @@ TEST(test_short_waits_are_seldom_recorded)
     assert_true(count < 0.5);
 }
 
-// The few waits of a step are recorded as they are, even if their lengths
-// differ.
+// If there are only few waits in a step, each of them is recorded with its
+// length.
 TEST(test_few_waits_keep_their_lengths)
 {
     struct WaitChoice choice = {0};
@@ -68,7 +68,7 @@ TEST(test_few_waits_keep_their_lengths)
     }
 }
 
-// Threads that wait in two functions by turns get the right part of each.
+// Threads wait in two functions alternately, and each gets its true part.
 TEST(test_each_wait_has_its_chance)
 {
     struct WaitChoice choice = {0};
@@ -86,7 +86,7 @@ TEST(test_each_wait_has_its_chance)
     assert_float_equal(sums[1] / (sums[0] + sums[1]), 0.25, 0.03);
 }
 
-// One long wait among many short ones is always recorded, with its own length.
+// A long wait among many short ones is always recorded, with its own length.
 TEST(test_a_long_wait_is_always_recorded)
 {
     struct WaitChoice choice = {0};
@@ -99,8 +99,8 @@ TEST(test_a_long_wait_is_always_recorded)
     }
 }
 
-// If very many threads wait, no recorded wait is longer than what a recording
-// stores, and the same holds for the weights of the kinds of waits.
+// Even if very many threads wait, no recorded wait and no weight of a kind of
+// wait is too long for a recording.
 TEST(test_no_recorded_wait_is_too_long)
 {
     struct WaitChoice choice = {0};

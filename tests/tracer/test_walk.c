@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/sample/walk with structs of an interpreter that are built by
-// hand. The structs have a layout that no real interpreter has. The tests walk
-// complete structs, and structs that are torn in every way.
+// Tests tracer/sample/walk with the structs of a simulated interpreter, whose
+// layout no real interpreter has. The tests walk complete stacks, and stacks
+// that change in the middle of the walk (torn stacks).
 #include "tracer/sample/walk.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct FakeFrame {
     uintptr_t instruction;
     uintptr_t previous;
     uintptr_t other[3];
-    uintptr_t code; // The lowest two bits are a tag.
+    uintptr_t code; // two low bits are a tag
     uintptr_t locals[9];
 };
 
@@ -43,7 +43,7 @@ struct World {
     struct WalkStart start;
     struct FakeThread thread;
     struct FakeCframe cframe;
-    struct FakeFrame *stack; // The frames in the data stack.
+    struct FakeFrame *stack; // Frames in the data stack.
     size_t room;
     size_t used;
 };
@@ -92,8 +92,8 @@ static uintptr_t code_of(size_t i)
     return 0x10000 + i * 0x100;
 }
 
-// Links a frame as the newest frame, wherever the frame's memory is. As in
-// CPython, the outermost frame belongs to C code.
+// Makes the frame the newest frame of the stack. As in CPython, the outermost
+// frame belongs to C code.
 static void link_frame(struct FakeFrame *frame, size_t i)
 {
     memset(frame, 0xa5, sizeof(*frame));
@@ -119,8 +119,8 @@ static const struct Walk *walk_now(void)
     return &world->walk;
 }
 
-// Expects `depth` frames. The newest frame has the code code_of(newest), and
-// older frames have code with lower numbers.
+// Expects `depth` frames. The code of the newest frame has the number `newest`,
+// and each older frame has the number before.
 static void assert_frames(const struct Walk *walk, size_t depth, size_t newest)
 {
     assert_int_equal(walk->depth, depth);
@@ -139,7 +139,7 @@ TEST_WITH(test_through_a_cframe, set_up, tear_down)
     world->layout.through_cframe = true;
     init();
     assert_frames(walk_now(), 3, 3);
-    // An address that no program can have does not harm the next walk.
+    // A walk to an impossible address must not harm the next walk.
     for (int i = 0; i < 4; i++) {
         static const uintptr_t bad[] = {8, 0, (uintptr_t)0xdead << 48,
                                         UINTPTR_MAX - 15};
@@ -188,7 +188,7 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
         assert_frames(walk_now(), 2, 3);
         assert_true(world->walk.torn);
     }
-    // The address of this frame is misaligned.
+    // This address of a frame is not aligned.
     torn->previous = (uintptr_t)&world->stack[0] + 4;
     assert_frames(walk_now(), 2, 3);
     assert_true(world->walk.torn);
@@ -197,8 +197,8 @@ TEST_WITH(test_a_torn_link_ends_the_walk, set_up, tear_down)
     assert_true(world->walk.torn);
 }
 
-// The frame was popped between the reading of the thread state and the reading
-// of the frame. The popped frame is not the end of the stack, even if it has no
+// A frame was popped after the thread state was read and before the frame was
+// read. Such a frame does not count as the end of the stack, even if it has no
 // previous frame.
 TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
 {
@@ -219,18 +219,18 @@ TEST_WITH(test_only_a_frame_of_cs_ends_a_stack, set_up, tear_down)
     popped->previous = (uintptr_t)&world->stack[0];
     assert_frames(walk_now(), 3, 3);
     assert_false(world->walk.torn);
-    // The outermost frame has no caller. Greenlets link their outermost frame
-    // in this way for a while.
+    // The outermost frame can also belong to the thread. Greenlets have such an
+    // outermost frame for a while.
     world->stack[0].owner = OWNED_BY_THREAD;
     assert_frames(walk_now(), 3, 3);
     assert_false(world->walk.torn);
-    // Now this frame is not the outermost frame.
+    // Now this frame is not at the beginning of the data stack.
     world->thread.chunk -= sizeof(uintptr_t);
     assert_frames(walk_now(), 3, 3);
     assert_true(world->walk.torn);
     world->thread.chunk += sizeof(uintptr_t);
-    // If the layout does not tell the owner of a frame, every end of the chain
-    // counts as the end of the stack.
+    // If the layout does not contain the owner of a frame, each frame without a
+    // previous frame counts as the end of the stack.
     popped->previous = 0;
     popped->owner = OWNED_BY_THREAD;
     world->layout.owned_by_c = 0;
@@ -271,11 +271,11 @@ TEST_WITH(test_marked_c_code_gets_a_frame, set_up, tear_down)
         assert_int_equal(world->walk.depth, i + 3);
         assert_int_equal(world->walk.frames[i].code, MARKED.code);
         assert_int_equal(world->walk.frames[i + 1].code, code_of(2));
-        // The C code calls Python code through a frame of C code.
+        // The C code calls Python code, which begins with a frame of C code.
         push(i + 3)->owner = OWNED_BY_C;
         push(i + 4);
     }
-    // The frame is at another instruction, so the C code has ended.
+    // The frame is at another instruction, so the C code has returned.
     mark.instruction++;
     assert_frames(walk_now(), 6, 6);
     mark.instruction--;
@@ -317,15 +317,15 @@ static void begin_in_place(void)
     assert_int_equal(Walk_init(&world->walk, &world->layout, NULL), 0);
 }
 
-// A signal can come while a frame is pushed. The walk therefore checks the
-// value of a link before it follows the link.
+// A signal can come while a frame is being pushed. So the walk checks each
+// address before it reads from it.
 TEST_WITH(test_torn_in_place, set_up, tear_down)
 {
     uint8_t *pages = mmap(NULL, 2 * WALK_PAGE, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     const uintptr_t bad[] = {8, 4096, (uintptr_t)0xdead << 48, UINTPTR_MAX - 15,
                              UINTPTR_MAX - 7, (uintptr_t)pages + WALK_PAGE,
-                             // Only half of the frame can be read.
+                             // Only a half of this frame is readable.
                              (uintptr_t)pages + WALK_PAGE - 8};
     struct FakeFrame *top;
 
@@ -342,7 +342,7 @@ TEST_WITH(test_torn_in_place, set_up, tear_down)
         world->thread.frame = bad[i];
         assert_int_equal(walk_now()->depth, 0);
     }
-    world->thread.chunk = 0; // The thread has no chunk yet.
+    world->thread.chunk = 0; // no data stack yet
     world->thread.frame = 0;
     assert_int_equal(walk_now()->depth, 0);
     munmap(pages, 2 * WALK_PAGE);

@@ -18,8 +18,8 @@ import pyte
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
 TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
-SLOW = 60.0  # seconds; far more than any wait in these tests needs
-ESCAPE = 0.03  # seconds; slightly more than ESCAPE_MS of tui/screen/terminal.c
+SLOW = 60.0  # seconds. No wait in these tests needs nearly as long.
+ESCAPE = 0.03  # seconds. Slightly more than ESCAPE_MS of tui/screen/terminal.c.
 
 KEYS = {
     "Up": "\x1bOA",
@@ -41,7 +41,7 @@ KEYS = {
     "F5": "\x1b[15~",
     "F6": "\x1b[17~",
     "F10": "\x1b[21~",
-    # mouse events in the body of the screen
+    # mouse events in the middle of the screen
     "Wheel-up": "\x1b[<64;20;9M",
     "Wheel-down": "\x1b[<65;20;9M",
     "Click": "\x1b[<0;20;9M\x1b[<0;20;9m",
@@ -59,8 +59,8 @@ def environment(directory, **more):
 
 
 class Screen(pyte.Screen):
-    """A screen that also knows three sequences of xterm that pyte lacks: REP repeats the
-    last character; SU and SD scroll the lines between the margins up or down."""
+    """A screen with three sequences of xterm that pyte does not know. REP repeats the last
+    character. SU and SD scroll the lines between the margins up or down."""
 
     last = " "
     rendered = ()
@@ -93,8 +93,8 @@ class Screen(pyte.Screen):
         self.cursor.y = here
 
     def delete_characters(self, count=None):
-        """Deletes characters. As in xterm, the blanks that come in at the right get the
-        current background."""
+        """Deletes characters. As in xterm, the new blanks at the right get the current
+        background."""
         super().delete_characters(count)
         line = self.buffer[self.cursor.y]
         for x in range(max(self.columns - (count or 1), self.cursor.x), self.columns):
@@ -171,8 +171,8 @@ class Top:
         return "\n".join(line for line in lines if line)
 
     def wait(self, wanted, seconds=SLOW):
-        """Waits until the screen matches a pattern, or until a function of the screen's
-        text returns true. Returns the text of the screen."""
+        """Waits until the screen's text matches the pattern `wanted`, or until wanted(text)
+        is true. Returns the text."""
         matches = wanted if callable(wanted) else re.compile(wanted).search
         end, before = time.monotonic() + seconds, None
         while time.monotonic() < end:
@@ -193,9 +193,9 @@ class Top:
         return self.text() if matches(self.text()) else text
 
     def waits(self):
-        """Returns true if the viewer has read all keys, and sleeps. A viewer that has lost
-        its CPU does not count as sleeping. (FIONREAD does not count keys that a kernel
-        thread has not delivered yet; select() waits for these keys.)"""
+        """Returns true if the viewer has read all keys and sleeps. A viewer that waits for
+        a CPU does not count as sleeping. (Keys that a kernel thread has not delivered yet
+        are found by select(), but not by FIONREAD.)"""
         unread, _, _ = select.select([self.slave], [], [], 0)
         try:
             state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0]
@@ -204,9 +204,9 @@ class Top:
         return state in "ZX" or (not unread and state not in "RD")
 
     def settle(self, seconds=0.1):
-        """Waits until no output has come for a moment, and returns the screen. The function
-        checks twice that no output comes. At the first check, the viewer might just have
-        written something, or it might still wait for the rest of an escape sequence."""
+        """Waits until no output has come for a short time, twice in a row. Returns the
+        screen. One time would not be enough, because the viewer can still wait for the rest
+        of an escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)

@@ -17,8 +17,8 @@ class Server:
     """Runs the program fake_server as a simulated traced process."""
 
     def __init__(self, directory, *arguments, program=FAKE):
-        # The log is opened for appending, because the process and this reader share one
-        # file position, and reading moves it.
+        # The process and this reader share one position in the log, and reading moves it.
+        # So the process must append.
         self.log = open(Path(directory) / f"log-{time.monotonic_ns()}", "a+")
         self.folder = Path(directory).parent / f"works-in-{time.monotonic_ns()}"
         self.folder.mkdir()
@@ -42,8 +42,8 @@ class Server:
         wait_until(lambda: request in self.requests(), SLOW, request)
 
     def send_snapshots(self, count=2):
-        """Waits until the simulated process has made `count` more snapshots. Then all new
-        snapshots except the last have certainly been sent."""
+        """Waits until the simulated process has made `count` more snapshots. All of them
+        except the last have certainly been sent then."""
         enough = self.requests().count("snapshot ") + count
         wait_until(lambda: self.requests().count("snapshot ") >= enough, SLOW, "snapshots")
 

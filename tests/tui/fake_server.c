@@ -24,16 +24,14 @@
 struct Fake {
     struct Server *server;
     struct SampleSpec request;
-    int mute;                // if set, the program never makes a snapshot
-    struct Snapshot *newest; // only the server's thread uses this snapshot
-    uint64_t exporting;      // id of the viewer that waits for its recording,
-                             // or 0
+    int mute;                // If set, no snapshots.
+    struct Snapshot *newest; // Used by the server's thread only.
+    uint64_t exporting;      // Viewer that waits for its recording, or 0.
     uint32_t export_request;
-    atomic_bool finish; // the main thread sets this so that the recording is
-                        // handed out
+    atomic_bool finish; // The recording must be handed out.
 };
 
-// Returns a descriptor of a recording without events.
+// Makes a recording without events, and returns its file descriptor.
 static int make_recording(void)
 {
     struct RecordingHead head = {.hz = 1e9, .start_ticks = 1, .now_ticks = 2};

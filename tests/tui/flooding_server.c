@@ -35,8 +35,8 @@ static int send_all(int fd, const struct Bytes *bytes)
         long got = Socket_send(fd, bytes->data + sent, bytes->size - sent);
         if (got > 0)
             sent += (size_t)got;
-        // Tries to send again at once, so that the viewer is always busy with
-        // reading.
+        // Without room, tries again at once, so that the viewer always has
+        // data.
         else if (got != -EAGAIN)
             return -1;
     }
@@ -46,8 +46,8 @@ static int send_all(int fd, const struct Bytes *bytes)
 static void *drown(void *argument)
 {
     int fd = (int)(intptr_t)argument, much = 64 << 20;
-    // The send buffer is as large as the system allows, so that the viewer
-    // always finds more data.
+    // Makes the send buffer as large as possible, so that the viewer always
+    // finds more data.
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &much, sizeof much);
     int error = send_all(fd, &beginning);
     while (!error)

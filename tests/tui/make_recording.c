@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LISTED 6 // number of functions whose code is also recorded
+#define LISTED 6 // number of functions whose code is in the recording, too
 
 static void add(struct Capture *recording, struct Message message, double at)
 {
@@ -16,8 +16,8 @@ static void add(struct Capture *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// All functions with recorded code have the same code. Every second function
-// has no source file.
+// Adds the code of a function, which is the same for all functions. Every
+// second function has no source file.
 static void add_listing(struct Capture *recording,
                         const struct Function *function, double at)
 {

@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Brief { // the numbers of a function in the snapshots are computed from
-               // these values
+struct Brief { // A function. Its numbers are computed from these.
     const char *name;
     const char *file;
     unsigned line;
-    double share; // mean share of a core
-    double c;     // portion of the share in C functions, 0 to 1
+    double share; // Mean share of a core.
+    double c;     // Part of the share in C functions, 0 to 1.
     double wait;
     double avg;
     double rate;
@@ -54,8 +53,8 @@ static const struct Brief briefs[] = {
      -1},
 };
 
-// Latencies in seconds of functions that are armed all the time, and of one
-// that is armed in slices. Other functions have no latencies.
+// Latencies in seconds of functions that always have hooks, and of one that has
+// hooks only in slices. Other functions have no latencies.
 static const struct Wall {
     unsigned brief;
     double p50, p99, max;
@@ -105,8 +104,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->calls_per_s = brief->rate * swing;
     function->rate_estimated = brief->state != STATE_ARMED;
     function->avg_cycles = brief->avg;
-    // The cost of the hooks has been subtracted from the measured cycles, so
-    // the cycles of short calls are 0.
+    // Short calls have 0 cycles, because the cost of the hooks was subtracted.
     function->min_cycles = brief->avg < 80 ? 0 : brief->avg * .6;
     function->p50_cycles = brief->avg < 80 ? 0 : brief->avg * .93;
     function->p99_cycles = brief->avg * 3.1;
@@ -130,7 +128,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->total_share = fmin(share * 1.8, 1);
     function->samples = (uint64_t)(share * time * 100);
     function->run_samples = function->samples;
-    // The parts of the time of one function are known.
+    // For one function, the snapshot says into which parts its time is divided
     if (strcmp(brief->name, "make_handler.<locals>.wrapper") != 0)
         return;
     function->total_parts = &parts;
@@ -170,8 +168,8 @@ static void add_extra(struct Snapshot *snapshot, struct Function *function,
     fill(function, &brief, request);
 }
 
-// Gives the function two callers: one caller with half of its total share, and
-// a caller for all others with a tenth.
+// Gives the function two rows of callers. One caller has half of the function's
+// total share, and the row for all other callers has a tenth.
 static void add_callers(struct Snapshot *snapshot, struct Function *function,
                         uint64_t caller)
 {
@@ -672,9 +670,8 @@ struct Listing *Sample_listing(uint64_t id, const char *file)
 // --- Stacks
 
 static const struct {
-    unsigned parent; // index of the caller's row
-    unsigned brief;  // index in `briefs`; BRIEFS means that the stack is cut
-                     // off
+    unsigned parent; // Index of the caller's row.
+    unsigned brief;  // Index in `briefs`. BRIEFS stands for a cut-off stack.
     double share;
     double c;
 } stacks[] = {

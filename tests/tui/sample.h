@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Makes snapshots for the viewer's tests. The snapshots show a small program.
-// The program has functions in every state, a function with a hostile name, and
-// more functions if a test asks for them.
+// Makes snapshots of a small program for the viewer's tests. The program has
+// functions in every state, and a function with a hostile name. A test can ask
+// for more functions.
 #pragma once
 
 #include "ipc/flame_table.h"
@@ -9,15 +9,12 @@
 #include "ipc/snapshot.h"
 
 struct SampleSpec {
-    unsigned tick;  // Number of the snapshot in its sequence. The counts in the
-                    // snapshots grow with this number.
-    unsigned extra; // Number of functions in addition to the usual dozen.
+    unsigned tick;  // Number of the snapshot. Its counts grow with this number.
+    unsigned extra; // Functions in addition to the usual dozen.
     int no_sampler; // If set, all shares are null.
-    int trouble;    // If set, the snapshot gives a reason why there are no
-                    // samples.
+    int trouble;    // If set, the snapshot says why it has no samples.
     int no_overhead; // If set, the snapshot has no overhead.
-    int hostile; // If set, all texts are hostile names of any kind, up to 10 kB
-                 // long.
+    int hostile;     // If set, all texts are hostile names of up to 10 kB.
 };
 
 // Makes a snapshot. Aborts if memory is out, so the result is never NULL.

@@ -11,21 +11,21 @@ extern struct Stage {
     struct Ui ui;
 } stage;
 
-// Sets the viewer up, and drops the one before. The viewer has no snapshot yet,
-// and its screen is empty.
+// Makes a new viewer instead of the one before. It has no snapshot yet, and its
+// screen is empty.
 void Stage_init(int width, int height);
 // Delivers a snapshot to the viewer.
 void Stage_push(struct SampleSpec request);
-// Delivers the stacks or the code for which the front view waits. The code
+// Delivers the stacks or the code that the visible view has requested. The code
 // belongs to the source file `file`.
 void Stage_deliver(struct SampleSpec request, const char *file);
 // Stage_press presses one key, and Stage_type presses each character of `keys`.
 // Then both draw a frame.
 void Stage_press(uint32_t key);
 void Stage_type(const char *keys);
-// Returns the text of the frame that was drawn last. The text is valid until
-// the next call of Stage_text.
+// Returns the text of the newest frame. The text is valid until the next call
+// of Stage_text.
 const char *Stage_text(void);
-// Draws a frame, and checks its text. If `there` is true, fails unless `words`
-// are on the screen. If `there` is false, fails if `words` are on the screen.
+// Draws a frame, and checks its text. Fails if `words` are on the screen and
+// `there` is false, or if they are not there and `there` is true.
 void Stage_expect(const char *words, bool there);

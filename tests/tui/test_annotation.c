@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests how source lines and instructions are interleaved. In every possible
-// listing, each instruction appears once, below its line, and each line appears
-// once, in order.
+// Tests how the viewer puts instructions between source lines. In any listing,
+// each instruction appears once, below its line. Each line appears once, in
+// order.
 #include "tests/random.h"
 #include "tui/model/annotation.h"
 
@@ -40,8 +40,8 @@ static struct Source fine(void)
         .state = SOURCE_FINE, .lines = lines, .line_count = 200};
 }
 
-// Compares the entries with a text such as "S10 0 1 S11 2", in which S10 stands
-// for source line 10, and 0 for row 0.
+// Compares the entries with a text such as "S10 0 1 S11 2". S10 stands for
+// source line 10, and 0 for the instruction in row 0.
 static void expect(const struct Annotation *annotation, const char *expected)
 {
     char text[1000] = "";
@@ -79,11 +79,11 @@ TEST(test_interleaved)
     check((uint64_t[]){10, 11, 11, 12}, 4, "S10 0! S11 1! 2 S12 3!");
     // The first line of a loop also has code at the end of the loop.
     check((uint64_t[]){10, 11, 12, 11, 13}, 5, "S10 0! S11 1! 3 S12 2! S13 4!");
-    // Fewer than eight lines in a row without code are shown.
+    // Up to seven lines without code in a row are shown.
     check((uint64_t[]){10, 13}, 2, "S10 0! S11 S12 S13 1!");
     check((uint64_t[]){10, 40}, 2, "S10 0! S11 S12 G13+25 S38 S39 S40 1!");
-    // The next listings have decorators above the code, code without a line,
-    // and no code.
+    // The function has decorators above its code, code without a line, or no
+    // code.
     check((uint64_t[]){12, NULL_U64, 13}, 3, "S10 S11 S12 0! 1 S13 2!");
     check((uint64_t[]){NULL_U64, 10}, 2, "S10 0! 1");
     check(NULL, 0, "");
@@ -120,8 +120,8 @@ TEST(test_labels)
     rows[0].target = 8;
     rows[1].target = 4;
     rows[2].target = 4;
-    rows[3].target = 3;    // This target is in the middle of an instruction.
-    rows[4].target = 1000; // This target is outside of the code.
+    rows[3].target = 3;    // In the middle of an instruction.
+    rows[4].target = 1000; // Outside of the code.
     assert_int_equal(Annotation_make(&annotation, &listing, &source), 0);
     assert_int_equal(annotation.labels[0], 0);
     assert_int_equal(annotation.labels[2], 1);

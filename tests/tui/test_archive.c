@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the reader of zip archives: each member is read completely or not at
-// all, whatever bytes the archive has.
+// Tests the reader of zip archives. Each member is read completely or not at
+// all, even if the archive has random bytes.
 #include "tests/random.h"
 #include "tui/model/archive.h"
 

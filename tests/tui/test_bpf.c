@@ -23,7 +23,7 @@
 #endif
 #define PROGRAMS 400
 #define LENGTH 24
-// Nothing else in this program makes this system call.
+// The filters are about this system call, which nothing else here makes.
 #define CALLED SYS_getpgid
 
 static const uint64_t arguments[6] = {0x123456789abcdef0, 7, 0, ~0ull, 1, 2};
@@ -67,11 +67,10 @@ static void make_step(struct sock_filter *step, uint32_t left)
     uint16_t class = BPF_CLASS(step->code), operation = BPF_OP(step->code);
     if (class == BPF_ST || class == BPF_STX ||
         (class <= BPF_LDX && BPF_MODE(step->code) == BPF_MEM))
-        // Selects one of the words of memory that earlier instructions often
-        // store.
+        // Only these words of memory, which are often stored.
         step->k = small % 3;
     else if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS)
-        step->k = small % 12 * 4; // the instruction's address is excluded below
+        step->k = small % 12 * 4; // 8 and 12 are replaced below
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 8)
         step->k = 0;
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 12)
@@ -88,10 +87,10 @@ static void make_step(struct sock_filter *step, uint32_t left)
     }
 }
 
-// Makes a filter that ends with an errno, which consists of the low bits of A
-// xor its higher bits. The filter allows all system calls except CALLED. The
-// filter first writes all of its memory, because the kernel rejects a filter
-// that reads a word that was not written.
+// Makes a random filter, which returns an errno made from the bits of the
+// register A. It allows all system calls except CALLED. It first writes all of
+// its memory, because the kernel rejects a filter that reads a word before it
+// was written.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {
@@ -159,7 +158,7 @@ TEST(test_as_the_kernel)
         size_t count = make_program(code);
         uint32_t ours = Bpf_run(code, count, &data);
         int theirs = ask_kernel(code, count);
-        if (theirs == -SIGSYS) // The filter has divided by 0.
+        if (theirs == -SIGSYS) // a division by 0
             assert_true(Bpf_kills(ours));
         else
             assert_int_equal(ours, SECCOMP_RET_ERRNO | (uint32_t)theirs);

@@ -79,7 +79,7 @@ TEST_WITH(test_sums, NULL, tear_down)
     assert_int_equal(calls.function_count, 4);
 }
 
-// Counting a stack of thousands of frames takes little time.
+// Even a stack of thousands of frames is counted in a short time.
 TEST_WITH(test_deep, NULL, tear_down)
 {
     struct Stack *stacks = calloc(FLAME_MOST, sizeof *stacks);
@@ -92,7 +92,7 @@ TEST_WITH(test_deep, NULL, tear_down)
     free(stacks);
 }
 
-// A wait is a callee of the function that waits.
+// A wait counts as a callee of the function that waits.
 TEST_WITH(test_waits, NULL, tear_down)
 {
     const struct FlameRow rows[] = {
@@ -126,7 +126,7 @@ TEST_WITH(test_waits, NULL, tear_down)
     expect_function(MAIN, .6, 0);
     expect_function(F, .4, 0);
     expect_call(MAIN, F, .4);
-    // The shares of a period have the waits after the rows.
+    // In the shares of a period, the waits come after the rows.
     assert_int_equal(Calls_count(&calls, &table, shares, FLAME_WALL), 0);
     expect_function(MAIN, .03, 0);
     expect_call(F, FLAME_WAIT_ID + WAITS_SOCKET, .02);
@@ -151,7 +151,7 @@ TEST_WITH(test_the_tree, NULL, tear_down)
           {2, G, .1}, {0, F, .1});
     Tree_root(&tree, F);
     assert_int_equal(Tree_build(&tree, &model, &calls), 0);
-    // The rows are 3 headings, MAIN, the bottom of the stack, F, H and G.
+    // The tree has three headings, MAIN, the bottom of the stack, F, H and G.
     assert_int_equal(tree.count, 8);
     assert_int_equal(tree.branches[1].id, MAIN);
     assert_true(fabs(tree.branches[1].share - .6) < 1e-9);

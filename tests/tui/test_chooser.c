@@ -22,7 +22,7 @@ static void set_up(struct Chooser *chooser, long count)
     }
 }
 
-// Makes the last `count` rows processes that do not serve viewers.
+// Turns the last `count` rows into processes that do not serve viewers.
 static void add_others(struct Chooser *chooser, long count)
 {
     chooser->serving = chooser->count - count;
@@ -40,7 +40,7 @@ static bool shows(const struct Canvas *canvas, const char *text)
     return strstr(picture_of(canvas), text) != NULL;
 }
 
-// The selection moves after a question was asked and before the user answers.
+// The selection moves before the user answers a question.
 TEST(test_the_process_of_the_question_is_chosen)
 {
     struct Chooser chooser;
@@ -54,8 +54,8 @@ TEST(test_the_process_of_the_question_is_chosen)
     Chooser_release(&chooser);
 }
 
-// The whole message can be read, even on the smallest terminal, and the list
-// still works.
+// Even on the smallest terminal, the whole message of a refusal is visible, and
+// the list still works.
 TEST(test_a_refusal)
 {
     struct Chooser chooser;
@@ -88,7 +88,7 @@ TEST(test_a_refusal)
     Chooser_key(&chooser, PRESS_ENTER);
     Chooser_draw(&chooser, &canvas);
     assert_false(canvas.overdrawn);
-    // This message has no blanks.
+    // A message without blanks.
     memset(why, 'x', sizeof chooser.rows[5].why - 1);
     Chooser_key(&chooser, PRESS_ENTER);
     assert_int_equal(Canvas_resize(&canvas, 60, 12), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Compares made-up runs. For two equal runs, differences are reported no more
-// often than two standard errors allow. If a function has changed, the
-// comparison finds it.
+// Compares made-up runs. In two equal runs, differences of more than two
+// standard errors must be as rare as chance allows. If a function has changed,
+// the comparison must find it.
 #include "tui/model/comparison.h"
 
 #include "tests/random.h"
@@ -26,22 +26,21 @@ static double normal(void)
     return sqrt(-2 * log(1 - below_one())) * cos(2 * M_PI * below_one());
 }
 
-// Describes a run of the functions f0 to f19. The samples of the run and the
-// speed of its machine are random numbers.
+// Describes a run of the functions f0 to f19. Its samples and the speed of its
+// machine are random.
 struct Request {
     unsigned samples;
-    double slower; // factor by which a call of f3 takes longer
-    bool dark;     // true if the numbers of calls are unknown
+    double slower; // Factor by which f3 is slower.
+    bool dark;     // True if numbers of calls are unknown.
     double hz;
     double seconds;
     const char *folder;
-    // Settings of the trace. Only a run with a version has settings.
+    // Settings of the trace. A run without a version has none.
     const char *version, *mode;
     uint64_t threshold;
     double budget;
     const char *exclude[3], *include_only[3];
-    // Waits of f5 by their kind, and their number. If the number is 0, the run
-    // has no waits.
+    // Waits of f5 by their kind, and their number. 0 means no waits.
     double waits[WAIT_KINDS];
     unsigned observed;
 };
@@ -131,9 +130,9 @@ static struct Snapshot *run(const struct Request *request)
 static const struct Request PLAIN = {
     .samples = 2500, .slower = 1, .hz = 2e9, .seconds = SECONDS};
 
-// Adds the numbers of a whole run, and the latencies of f4, which are `worse`
-// times as large as in an ordinary run. About half of f3's calls take 2 ms, and
-// the others 20 ms. Two lambdas take different times.
+// Adds the numbers of the whole program and the latencies of f4. They are
+// `worse` times as large as in an ordinary run. About half of f3's calls take 2
+// ms, and the others 20 ms. Two lambdas take different times.
 static void add_numbers(struct Snapshot *s, double worse)
 {
     static struct ExceptionRow exceptions[2];
@@ -184,8 +183,8 @@ static void compare_snapshots(struct Snapshot *one, struct Snapshot *two)
     Snapshot_free(two);
 }
 
-// Returns the number of numbers that differ, if the second run is `worse` times
-// as bad.
+// Returns how many numbers differ, if those of the second run are `worse` times
+// as large.
 static unsigned count_numbers(double worse, double limit_s, char *text,
                               size_t size)
 {
@@ -285,8 +284,8 @@ TEST_WITH(numbers_of_the_whole_run, NULL, release)
         assert_non_null(strstr(text, words[i]));
 }
 
-// Between equal runs, one difference in twenty can exceed two standard errors
-// by chance. Far fewer functions seem to be slower by more than 10 %.
+// Between equal runs, one difference in twenty exceeds two standard errors by
+// chance. Far fewer functions seem to be slower by more than 10 %.
 TEST_WITH(the_same_program_twice, NULL, release)
 {
     unsigned shares = 0, means = 0, rates = 0, fails = 0, runs = 400;
@@ -314,7 +313,7 @@ TEST_WITH(a_function_that_is_slower, NULL, release)
     for (unsigned k = 0; k < runs; k++) {
         struct Request one = PLAIN, slow;
         const struct ComparedFunction *f;
-        one.samples = 4000; // about 300 of these samples find f3
+        one.samples = 4000; // about 300 of them find f3
         slow = one;
         slow.slower = 1.5;
         compare(&one, &slow);
@@ -346,8 +345,8 @@ TEST_WITH(calls_that_are_not_known, NULL, release)
     assert_non_null(strstr(comparison.notes[0].text, "only shares"));
 }
 
-// If one function takes less time, the shares of all other functions grow, but
-// they do not count as slower.
+// If one function becomes faster, the shares of all other functions grow. They
+// must not count as slower.
 TEST_WITH(a_function_that_is_faster, NULL, release)
 {
     unsigned fails = 0;
@@ -439,7 +438,7 @@ TEST_WITH(a_wait_that_grows, NULL, release)
     assert_string_equal(Comparison_wait(f), "socket");
     assert_false(function("f4")->wait.apart);
     assert_float_equal(function("f4")->wait.change, 0, 0);
-    // The other way round, the wait for the socket has become shorter.
+    // In the opposite order, the wait for the socket has become shorter.
     compare(&after, &before);
     f = function("f5");
     assert_true(f->wait.apart && f->wait.change < 0);

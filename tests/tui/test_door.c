@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests attaching requests by PEP 768. The process that gets the request is
-// this process itself. The tests use the tables of offsets of both versions,
-// threads, the request of another debugger, and random data.
+// Tests requests to attach by PEP 768. This process sends the request to
+// itself. The tests use the tables of offsets of both versions, threads, the
+// request of another debugger, and random data.
 #include "tui/attach/door.h"
 
 #include "tests/random.h"
@@ -14,8 +14,7 @@
 
 #define SCRIPT "/tmp/ocular-attach-abcdef/attach.py"
 
-// The next structs have a made-up layout, and are shorter than CPython's
-// structs.
+// These structs have a made-up layout, and are shorter than CPython's.
 struct Thread {
     struct Thread *prev, *next;
     void *interp;
@@ -140,8 +139,8 @@ TEST(test_a_closed_door)
     assert_int_equal(threads[2].flag, 0);
 }
 
-// One number in the table of offsets is random. The code reads the table, but
-// writes nothing, because `enabled` is 0.
+// A number in the table of offsets is random. Nothing is written, because
+// `enabled` is 0.
 TEST(test_garbage_is_refused)
 {
     char why[512];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/export_file. tui/model/export_file decides where the file is
-// made, which errors there are, and whose rights apply if root watches another
-// user's process.
+// Tests tui/model/export_file, which decides where the file is made, which
+// errors are reported, and whose rights are used if root watches another user's
+// process.
 #include "tui/model/export_file.h"
 
 #include <dirent.h>
@@ -94,8 +94,8 @@ TEST_WITH(test_what_is_no_file, set_up, tear_down)
     rmdir(in_directory("folder"));
 }
 
-// The watched process could have made the link, so the export never writes to
-// the link's target.
+// Perhaps the watched process has made this link, so the export must not write
+// to the target of the link.
 TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
 {
     struct ExportFile file;
@@ -113,7 +113,7 @@ TEST_WITH(test_a_link_is_replaced, set_up, tear_down)
     assert_true(S_ISREG(status.st_mode));
 }
 
-// Root watches another user's process. The other user has chosen the directory.
+// Root watches another user's process, which has chosen the directory.
 TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
 {
     struct ExportFile file;
@@ -130,8 +130,8 @@ TEST_WITH(test_roots_rights_are_not_the_process, set_up, tear_down)
     char failed = 1;
     assert_int_equal(read(theirs[0], &failed, 1), 1);
     assert_false(failed);
-    // At first only root may write to the directory, and later only the other
-    // user may do so.
+    // At first only root may write to the directory, and then only the other
+    // user.
     assert_int_equal(ExportFile_open(&file, pid, in_directory("new"), false),
                      -EACCES);
     assert_int_equal(chown(directory, OTHER, OTHER), 0);

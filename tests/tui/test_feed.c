@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/feed by simulated processes that run in the same thread. They
-// send messages without a pause, and hand out recordings of every kind.
+// Tests tui/model/feed with a process that the test simulates in the same
+// thread. It sends messages without a pause, and hands out all kinds of
+// recordings.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
@@ -23,7 +24,7 @@
 #include "tests/unit.h"
 
 #include "tests/between.h"
-#define MANY 1000 // number of messages; all of them fit into a socket's buffer
+#define MANY 1000 // Messages. They fit into a socket's buffer.
 
 struct Traced {
     struct Served served;
@@ -31,8 +32,8 @@ struct Traced {
     struct Bytes heard;
 };
 
-// Sends the message `times` times in one call, because a socket's buffer holds
-// more bytes if they come in one call.
+// Sends the message `times` times in one call. With several calls, a socket's
+// buffer would have room for fewer messages.
 static void send_often(struct Traced *process, struct Message message,
                        int times)
 {
@@ -64,8 +65,7 @@ static void *welcome(void *argument)
     Bytes_init(&bytes);
     poll(&polled, 1, 5000);
     process->fd = Socket_accept(process->listener, &peer);
-    // There is no assertion here, because a failure would jump into the stack
-    // of another thread.
+    // An assertion here would jump into the stack of another thread.
     if (Message_encode(&bytes, &hello) == 0)
         Socket_send(process->fd, bytes.data, bytes.size);
     Bytes_release(&bytes);
@@ -128,12 +128,11 @@ TEST_FIXTURE(test_a_flood_is_taken_in_parts)
     int parts = 0;
     struct Message notice = {.type = MESSAGE_NOTICE, .text = words};
     send_often(&f->process, notice, MANY);
-    // Makes free space in the socket's buffer.
+    // Reads, so that the socket's buffer has room.
     assert_int_equal(Feed_next(&f->feed, &answer), 0);
     assert_true(Feed_has_more(&f->feed));
     send_message(&f->process, (struct Message){.type = MESSAGE_END});
-    // No more data arrives, but the feed still processes the messages in the
-    // client's buffer.
+    // No more data arrives, but the client's buffer still contains messages.
     while (!f->feed.ended) {
         assert_int_equal(Feed_next(&f->feed, &answer), 0);
         assert_true(f->feed.ended || Feed_has_more(&f->feed));
@@ -181,8 +180,8 @@ static void hand_out_file(struct Traced *process, struct Message message,
     close(fd);
 }
 
-// Hands out a recording of `size` bytes. The recording does not change for
-// `seconds` seconds (0 means that it never changes).
+// Hands out a recording of `size` bytes. It will not change for `seconds`
+// seconds, or never if this is 0.
 static void hand_out_bytes(struct Traced *process, uint32_t number,
                            uint64_t size, double seconds)
 {
@@ -262,8 +261,8 @@ ssize_t copy_file_range(int from, off_t *at, int to, off_t *to_at, size_t size,
     return syscall(SYS_copy_file_range, from, at, to, to_at, size, flags);
 }
 
-// After the time for which the process has promised not to change its
-// recording, the file can change. So the viewer does not continue its copy.
+// The process promises not to change its recording for some time. If copying
+// takes longer than this, the viewer must stop.
 TEST_FIXTURE(test_a_copy_that_is_late)
 {
     copies = 0;
@@ -275,7 +274,7 @@ TEST_FIXTURE(test_a_copy_that_is_late)
     assert_int_equal(copies, 0);
 }
 
-// Exports a file of as many bytes as the process says.
+// Exports a file for which the process gives the size `size`.
 static struct Answer export_of(struct Fixture *f, int file, uint64_t size)
 {
     char text[] = "the last 4 s are missing";
@@ -289,7 +288,7 @@ static struct Answer export_of(struct Fixture *f, int file, uint64_t size)
     return end_of(&f->feed);
 }
 
-// Makes a file that begins with a recording and continues with a hole.
+// Makes a file that begins like a recording and continues with a hole.
 static int make_hole(uint64_t size)
 {
     struct RecordingHead head;
@@ -301,18 +300,18 @@ static int make_hole(uint64_t size)
     return file;
 }
 
-// The process says how many bytes of the file a viewer copies. If there is no
-// room for the copy, the viewer does not begin it.
+// The process says how many bytes of the file the viewer must copy. If the disk
+// has no room for them, the viewer does not begin to copy.
 TEST_FIXTURE(test_a_copy_of_a_large_file)
 {
     struct rlimit before, limit;
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     limit = before;
-    limit.rlim_cur = 4 << 20; // This is less than one call copies.
+    limit.rlim_cur = 4 << 20; // Less than one call copies.
     int small = make_hole((uint64_t)1 << 50);
     int large = make_hole((uint64_t)1 << 50);
-    // A viewer that copied the whole file would get EFBIG.
+    // Copying the whole file would fail with EFBIG.
     setrlimit(RLIMIT_FSIZE, &limit);
     struct Answer answer = export_of(f, small, sizeof(struct RecordingHead));
     if (answer.failed)
@@ -369,7 +368,7 @@ TEST_FIXTURE(test_an_export_is_cancelled)
     assert_int_equal(Feed_cancel(&f->feed), 0);
     answer = end_of(&f->feed);
     assert_int_equal(answer.error, ECANCELED);
-    hand_out(&f->process, number, 0); // This answer comes too late.
+    hand_out(&f->process, number, 0); // Too late.
     assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
     assert_int_equal(Feed_export(&f->feed, f->path, false), -EBUSY);
     hand_out(&f->process, export_number(&f->feed), 0);
@@ -408,7 +407,7 @@ TEST_FIXTURE(test_an_older_process_writes_the_file)
     assert_true(file > 2);
     assert_int_equal(write(file, "whole", 5), 5);
     close(file);
-    // The process has perhaps written too much to cancel the export.
+    // It is perhaps too late to cancel the export.
     assert_int_equal(Feed_cancel(&f->feed), 0);
     struct Message cancel = expect_request(&f->process, MESSAGE_CANCEL, &file);
     Message_release(&cancel);

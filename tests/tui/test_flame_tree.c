@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/flame_tree with totals, order, paths, and invalid data from a
-// process.
+// Tests the totals, the order and the paths of tui/model/flame_tree, also with
+// invalid data.
 #include "tests/tui/sample.h"
 #include "tui/model/flame_tree.h"
 
@@ -48,8 +48,8 @@ static void check(void)
         }
         assert_true(fabs(below - branch->total) < 1e-9);
     }
-    // The walk forwards visits each branch once, and the walk backwards visits
-    // the same branches.
+    // A walk forwards visits each branch once. Each step backwards leads to the
+    // branch before.
     do {
         uint32_t next = FlameTree_next(&tree, at, 1);
 
@@ -60,7 +60,7 @@ static void check(void)
     assert_int_equal(seen, tree.count);
 }
 
-// Takes the table. The tree of a table is always consistent.
+// Makes the tree of a table, and checks that the tree is consistent.
 static void take(struct FlameTable *table)
 {
     assert_int_equal(FlameTree_take(&tree, table), 0);
@@ -114,7 +114,7 @@ static bool has(const char *name)
     return found;
 }
 
-// Builds the tree of the sample in a mode, and returns its share.
+// Builds the tree in a mode, and returns the share of all its branches.
 static double total_in(enum FlameMode mode, bool idle)
 {
     tree.mode = mode;
@@ -148,13 +148,13 @@ TEST_WITH(test_modes, set_up, release)
     assert_float_equal(total_in(FLAME_WAITS, true), waits + idle, 1e-9);
     assert_true(tree.rest == 0);
     assert_float_equal(total_in(FLAME_WALL, false), cpu + waits, 1e-9);
-    // The next two tables are shown in the same mode.
+    // Other tables keep the mode.
     FlameTree_release(&tree);
     take(Sample_stacks((struct SampleSpec){.tick = 3}));
     assert_float_equal(tree.branches[0].total, cpu + waits, 1e-9);
 }
 
-// A wait of a row that the tree does not have is a wait of the root.
+// A wait of a row that does not exist counts as a wait of the root.
 TEST_WITH(test_odd_waits, set_up, release)
 {
     struct FlameTable *table = Sample_stacks((struct SampleSpec){.tick = 3});
@@ -188,7 +188,7 @@ TEST_WITH(test_odd_shares, set_up, release)
     assert_true(tree.branches[0].total == 0.5);
 }
 
-// A process that sends a C function as the root is not believed.
+// A process must not send a C function as the root.
 TEST_WITH(test_root_with_an_id, set_up, release)
 {
     static const struct FlameRow rows[] = {
@@ -200,7 +200,7 @@ TEST_WITH(test_root_with_an_id, set_up, release)
     assert_null(tree.branches);
 }
 
-// The table is deeper and larger than any table that a process sends.
+// This table is deeper and larger than any real table.
 TEST_WITH(test_too_much, set_up, release)
 {
     size_t count = FLAME_MOST + 1000;

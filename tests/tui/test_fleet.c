@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/fleet with one process, which is the test itself. The process
-// serves a viewer, closes its connections, and accepts new ones.
+// Tests tui/model/fleet with a fleet of one process, which is the test itself.
+// It serves the viewer, closes connections and accepts new ones.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
@@ -18,7 +18,7 @@ static char directory[64], path[128];
 static int listener, connection;
 static struct Bytes heard;
 static struct Fleet *fleet;
-static uint64_t calls; // number of calls in the newest merged snapshot
+static uint64_t calls; // in the newest merged snapshot
 
 static void set_up(void)
 {
@@ -69,8 +69,7 @@ static void send_calls(double uptime_s, uint64_t id, uint64_t count)
     Snapshot_free(snapshot);
 }
 
-// Lets the fleet work for a moment. Returns the type of the fleet's message, or
-// 0.
+// Lets the fleet do one step. Returns the type of its next message, or 0.
 static enum MessageType turn(void)
 {
     struct Message message = {0};
@@ -95,8 +94,7 @@ static void turn_until(enum MessageType type)
     fail_msg("no message %d", (int)type);
 }
 
-// Receives bytes of the viewer. Returns false if the viewer has closed the
-// connection.
+// Receives bytes from the viewer. Returns false if the connection is closed.
 static bool receive(void)
 {
     uint8_t *room = Bytes_extend(&heard, 4096);
@@ -169,7 +167,7 @@ TEST_WITH(a_process_that_is_connected_again_is_counted_once, set_up, tear_down)
     assert_int_equal(calls, 12);
     hang_up();
     welcome();
-    send_calls(.1, 3, 4); // This is another trace, with other ids.
+    send_calls(.1, 3, 4); // Another trace.
     turn_until(MESSAGE_SNAPSHOT);
     assert_int_equal(calls, 16);
     send_message((struct Message){.type = MESSAGE_END});
@@ -186,7 +184,7 @@ TEST_WITH(only_code_that_is_there_is_armed, set_up, tear_down)
     welcome();
     send_calls(50, 7, 10);
     turn_until(MESSAGE_SNAPSHOT);
-    send_calls(51, 8, 10); // The program has loaded the code again.
+    send_calls(51, 8, 10); // The code is loaded again.
     turn_until(MESSAGE_SNAPSHOT);
     assert_int_equal(Fleet_request(fleet, &rearm), 0);
     assert_int_equal(count_requests(MESSAGE_REARM, &number), 1);

@@ -28,8 +28,7 @@ pytestmark = [
 
 SMALL, SHORT, LARGE = "80x24", "80x14", "150x24"
 
-# {name of a screen: the keys that lead to it}. A new view needs entries for its own
-# screens.
+# Maps the name of a screen to the keys that lead to it. A new view needs new entries.
 SCREENS = {
     "functions": "<Frame><Frame><Frame>",
     "filtered": "\\bench<Enter>j",
@@ -69,7 +68,7 @@ SCREENS = {
     "annotate-not-recorded": "G<Enter>",
 }
 
-# These screens have the rows of `functions`, and differ in their header or order.
+# These screens differ from the screen "functions" only in their header or order.
 ALIKE = {"baseline", "idle-hidden", "own-code", "own-code-threads", "reset"}
 
 
@@ -107,7 +106,7 @@ def width(line):
 
 
 def shortened(screen):
-    """Returns the screen with one line instead of several empty lines."""
+    """Replaces several empty lines of the screen by one line, which says their number."""
     return re.sub(
         r"(?<=\n)\n{2,}", lambda empty: f"[{len(empty[0])} empty lines]\n", screen
     )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/views/header, which draws the lines at the top: their text and
-// their style.
+// Tests the text and the style of the lines at the top, which tui/views/header
+// draws.
 #include "tui/views/header.h"
 #include "tui/views/header_cost.h"
 #include "tui/views/header_whole.h"
@@ -19,7 +19,7 @@ struct Fixture {
     struct Model model;
     struct Canvas canvas;
     const char *text;
-    double past_s; // Length of the run in a recording; 0 for a live process.
+    double past_s; // Seconds of a recorded run; 0 for a live process.
 };
 
 // Draws the header for a snapshot.
@@ -72,9 +72,9 @@ static int count_cells(const struct Fixture *f, uint32_t code, enum Style style)
     return count;
 }
 
-#define FULL 0x2588 // code point of a full block
+#define FULL 0x2588 // the full block (a character of the bar)
 
-// Returns a snapshot with this overhead, as a share of one core.
+// Returns a snapshot with these overheads, which are shares of one core.
 static struct Snapshot *costing(double measured, double allowed)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});
@@ -116,7 +116,7 @@ TEST_FIXTURE(test_overhead_within_the_budget)
     assert_int_equal(style_of(f, 1, "0.8%"), STYLE_ARMED);
     assert_true(says(f, "0.8% of a core, 1.0 allowed  "));
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 8);
-    draw(f, costing(.008, .01), 150); // The bar of the overhead has 6 cells.
+    draw(f, costing(.008, .01), 150); // The bar has 6 cells.
     assert_int_equal(count_cells(f, FULL, STYLE_ARMED), 5);
     draw(f, costing_an_older(.008, .02), 150);
     assert_true(says(f, "0.8% of its CPU time, 2.0 allowed  "));
@@ -132,7 +132,7 @@ TEST_FIXTURE(test_overhead_beyond_the_budget)
     assert_int_equal(count_cells(f, FULL, STYLE_ALERT), 10);
     draw(f, costing_an_older(.02, NULL_F64), 80);
     assert_int_equal(style_of(f, 1, "2.0%"), STYLE_ALERT);
-    // An overhead of 1.0 % with 1.0 % allowed is no reason for an alert.
+    // The screen shows 1.0 % with 1.0 % allowed, so this is no alert.
     draw(f, costing(.0102, .01), 150);
     assert_int_equal(style_of(f, 1, "1.0%"), STYLE_ARMED);
 }
@@ -146,8 +146,7 @@ TEST_FIXTURE(test_what_the_overhead_is_made_of)
     snapshot->overhead_threads = .0108;
     draw(f, snapshot, 150);
     assert_true(says(f, "hooks 0.1 re-arm 0.3 threads 0.5"));
-    // At the usual widths of terminals, all other items of the line are
-    // present.
+    // At the usual widths of terminals, the line has all items except these.
     for (int width = 80; width < 200; width++) {
         draw(f, Sample_new((struct SampleSpec){0}), width);
         assert_true(says(f, "0.6% of a core, 0.7 allowed"));
@@ -155,8 +154,8 @@ TEST_FIXTURE(test_what_the_overhead_is_made_of)
                          width >= 87);
         assert_true(says(f, width < 140 ? "● 5  ◐ 3  ○ 4"
                                         : "● 5 armed  ◐ 3 partial  ○ 4 dark"));
-        // If the three costs behind the overhead are left out, the age of the
-        // oldest data fits on the line.
+        // The line has room for the age of the oldest data only if it leaves
+        // out the three parts of the overhead.
         if (width < 87 || width >= 150)
             assert_true(says(f, "oldest data"));
     }
@@ -245,7 +244,7 @@ TEST_FIXTURE(test_the_gil)
         assert_true(says(f, "sort SHARE"));
     }
     snapshot = Sample_new((struct SampleSpec){0});
-    snapshot->gil_held = .97; // The waits for the GIL cannot be read.
+    snapshot->gil_held = .97; // Waits are unknown.
     draw(f, snapshot, 150);
     assert_true(says(f, "GIL held 97.0%") && !says(f, "waited"));
     draw(f, Sample_new((struct SampleSpec){0}), 150);
@@ -267,8 +266,7 @@ TEST_FIXTURE(test_the_rules_of_the_filter)
         snapshot->filter_include_only_count = 1;
         draw(f, snapshot, width);
         assert_true(says(f, "ocular-top"));
-        // On a narrow screen, the threshold is left out later than the rules of
-        // the filter.
+        // A narrow screen leaves out the filter's rules before the threshold.
         if (says(f, "excluded "))
             assert_true(says(f, "threshold "));
     }
@@ -301,8 +299,8 @@ static void tear_down(struct Fixture *f)
     Model_release(&f->model);
 }
 
-// If these shares are large, the header shows them. If these shares are not
-// measured, the header does not show them.
+// The header shows the shares that are in no row, if they are large. It does
+// not show them if they are unknown.
 TEST_FIXTURE(test_what_the_rows_lack)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});

@@ -14,8 +14,8 @@ static void end(void)
     History_release(&history);
 }
 
-// Returns a moment of the history with unsorted keys. If the value of the third
-// key is 0, this key is left out.
+// Returns the counters of one time, with unsorted keys. If `other` is 0, the
+// third counter is left out.
 static struct Moment moment_at(double at_s, double one, double two,
                                double other)
 {
@@ -55,7 +55,7 @@ TEST_WITH(test_periods, NULL, end)
 {
     struct Moment now;
 
-    // The first counter grows for 90 s, and then the second one grows.
+    // The first counter grows for 90 s. Then the second one grows.
     for (int s = 1; s <= 100; s++)
         note(s, s < 90 ? s : 90, s < 90 ? 0 : s - 90, 0);
     now = moment_at(101, 90, 10, 1);
@@ -94,7 +94,7 @@ TEST_WITH(test_another_trace, NULL, end)
     note(1, 0.5, 0, 0);
     assert_int_equal(history.count, 1);
     assert_null(history.mark.totals);
-    now = (struct Moment){.at_s = 3}; // This moment has no totals.
+    now = (struct Moment){.at_s = 3}; // No counters.
     History_note(&history, &now);
     assert_int_equal(history.count, 2);
 }

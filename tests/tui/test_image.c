@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finds exported symbols of libraries in the memory of this process. If the
-// memory has random bytes instead of a library, the search for a symbol ends,
-// too.
+// Searches for exported symbols of libraries in the memory of this process. The
+// search must also end if the memory contains random bytes.
 #define _GNU_SOURCE 1 // for dladdr()
 #include "tui/attach/image.h"
 
@@ -16,7 +15,7 @@
 #include "tests/unit.h"
 
 #define ROUNDS 20000
-#define BEGINNING 2048 // size of the header and the segments in bytes
+#define BEGINNING 2048 // bytes of the header and of the table of segments
 
 // Returns the address at which the C library is loaded.
 static uint64_t library(void)
@@ -40,8 +39,8 @@ TEST(test_what_is_no_image_is_refused)
     assert_int_equal(Image_load(&image, getpid(), (uintptr_t)text), -ENOEXEC);
 }
 
-// Changes random bytes at the library's beginning, and then the addresses in
-// its symbol table.
+// First changes random bytes at the beginning of the library, and then the
+// addresses of its symbol table.
 TEST(test_garbage_ends)
 {
     struct Image good;

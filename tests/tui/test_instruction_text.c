@@ -46,7 +46,7 @@ TEST(test_in_short)
     struct ListingRow row = {.specializable = 1, .hits = 512};
     assert_string_equal(in_short(row), "-> never");
     assert_int_equal(style, STYLE_FAINT);
-    row.hits = 0; // Either the instruction did not run, or Ocular saw no hit.
+    row.hits = 0; // Perhaps it never ran.
     assert_string_equal(in_short(row), "");
     row.hits = NULL_U64;
     assert_string_equal(in_short(row), "");
@@ -60,8 +60,8 @@ TEST(test_in_short)
     assert_string_equal(in_short(row), "-> BINARY_OPERATION");
 }
 
-// If a call spends a large share of its time in C code, the text of the call
-// shows this share.
+// The text of a call instruction shows the share of its time in C code, if this
+// share is large.
 TEST(test_what_is_called)
 {
     struct ListingRow row = {.target = NULL_U64,

@@ -24,9 +24,9 @@ static void check_lines(const struct Layout *layout, bool bare)
     assert_true(!bare || layout->detail_y < 0);
 }
 
-// Returns the list with the columns that the main table has on a screen of
-// `width` cells. The snapshot is of several processes, so that each column can
-// be shown.
+// Returns the list of columns that the main table has on a screen of `width`
+// cells. Some columns need several processes, so the snapshot is one of several
+// processes.
 static struct List columns_at(int width, enum ColumnId sort, bool sampled)
 {
     struct Snapshot snapshot = {0};
@@ -48,7 +48,7 @@ static bool has(const struct List *list, enum ColumnId id)
 
 static void check_columns(const struct List *list, int width, bool sampled)
 {
-    // The marker of the selection is in the cell before the row.
+    // The cell before the row has the marker of the selection.
     int free_from = 1;
     assert_true(list->column_count >= 3);
     assert_true(has(list, COLUMN_FUNCTION));

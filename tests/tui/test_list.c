@@ -13,7 +13,7 @@
 
 static const char *const names[] = {"ash",   "birch", "cedar", "elm",
                                     "hazel", "larch", "maple", "oak"};
-// Row i shows names[order[i]].
+// Row i shows the name names[order[i]].
 static int order[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static uint64_t key_of(const struct ListRows *rows, long row)
@@ -71,7 +71,7 @@ static void check(const struct List *list, long count, long height)
     assert_true(list->top >= 0);
     assert_true(list->top <= list->selected);
     assert_true(list->selected < list->top + rows);
-    // As long as rows above are hidden, there are no empty lines at the bottom.
+    // The list has no empty lines at the bottom if rows above are hidden.
     assert_true(list->top == 0 || list->top + rows <= count);
 }
 
@@ -102,7 +102,7 @@ TEST(test_the_selection_stays_with_its_row)
     struct List list = {0};
     struct ListRows rows = trees();
     turn();
-    // The selection is at the top of the list.
+    // The first row is selected, because no key was pressed yet.
     assert_string_equal(selected(&list, &rows), "oak");
     rows = trees();
     assert_string_equal(selected(&list, &rows), "ash");
@@ -110,10 +110,10 @@ TEST(test_the_selection_stays_with_its_row)
     assert_string_equal(selected(&list, &rows), "birch");
     turn();
     assert_string_equal(selected(&list, &rows), "birch");
-    rows.count = 3; // The filter hides the row, so another row is selected.
+    rows.count = 3; // The filter hides the row.
     assert_string_equal(selected(&list, &rows), "larch");
     rows.count = 8;
-    // The filter shows the row again.
+    // Now the filter shows the row again.
     assert_string_equal(selected(&list, &rows), "birch");
     List_press(&list, &rows, REQUEST_HOME, 0);
     assert_string_equal(selected(&list, &rows), "oak");
@@ -143,7 +143,7 @@ TEST(test_search)
     assert_true(List_find(&list, &rows, "a", 1, false));
     assert_string_equal(selected(&list, &rows), "ash");
     assert_true(List_find(&list, &rows, "elm", 1, false));
-    // The search finds the only match once more.
+    // The selected row is the only match, so the search finds it again.
     assert_true(List_find(&list, &rows, "elm", 1, false));
     assert_string_equal(selected(&list, &rows), "elm");
     assert_false(List_find(&list, &rows, "rose", 1, true));
@@ -246,7 +246,7 @@ TEST(test_sorting)
     assert_true(list.invert);
     List_press(&list, &rows, REQUEST_INVERT, 0);
     assert_false(list.invert);
-    // After the last column, the first column is chosen for sorting.
+    // The column after the last one is the first one.
     List_press(&list, &rows, REQUEST_SORT_NEXT, 0);
     assert_int_equal(list.sort, 0);
     List_press(&list, &rows, REQUEST_SORT_PREVIOUS, 0);

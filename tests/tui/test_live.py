@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Traces a real program, and presses every key of the help in the view to which the key
-belongs. The test reads the keys from the help itself. For each key, this file needs an
-entry with the effect of the key, and the test checks this effect."""
+belongs. The test reads the keys from the help itself. EFFECTS has the effect of each key,
+which the test checks."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from e2e.program import Running, wait_until
 from tui.emulated import SLOW, TOP, Top, selected
 
 PYTHON = os.environ.get("PYTHON", sys.executable)
-# Only the main screen has these lines.
+# This pattern matches only the main screen.
 MAIN = r"(?m)^ overhead (.|\n)*\bSTATE\b"
 
 pytestmark = [
@@ -32,7 +32,7 @@ def program(tmp_path_factory):
     process = subprocess.Popen(
         [
             PYTHON,
-            # The pauses leave CPU time for the viewer.
+            # The workload pauses, so that the viewer gets CPU time.
             *("-m", "ocular.demo", "--pause", "0.2"),
             *("--serve", "--output", str(place / "own.json")),
         ],
@@ -63,7 +63,7 @@ def top(program, tmp_path):
         cwd=str(tmp_path),
     )
     viewer.wait(r"[●◐○] .*Service\.")
-    viewer.wait("escape_time")  # The tests search for this function.
+    viewer.wait("escape_time")  # the tests search for this name
     viewer.wait(lambda text: len(re.findall(r"\.py:\d+", text)) > 20)
     yield viewer
     viewer.close()
@@ -90,7 +90,7 @@ def read_help(top):
 
 
 def still(top):
-    """Pauses the viewer, so that only keys can change the screen."""
+    """Pauses the viewer if it is live, so that only keys can change the screen."""
     if "‖ paused" not in top.settle(0.04):
         top.press("Space")
         top.wait("‖ paused")
@@ -111,8 +111,8 @@ def main_screen(top):
     raise AssertionError("not the main screen:\n" + top.shown())
 
 
-# {key: the keys to press before it, and its effect}. The effect is a pattern that was not
-# on the screen before, or a function of the screen's texts before and after.
+# Maps a key to the keys to press before it, and to its effect. An effect is a pattern that
+# was not on the screen before, or a function of the screen's texts before and after.
 def moved(before, after):
     return selected(after) and selected(before)[2:] != selected(after)[2:]
 
@@ -156,8 +156,8 @@ def counts_move(before, after):
     return was and now and was[0].index("▸") < 3 < now[0].index("▸")
 
 
-FIND = ["/", *"escape_time", "Enter"]  # a function with a loop and a caller
-# a box of a thread, which has others beside it
+FIND = ["/", *"escape_time", "Enter"]  # A function that has a loop and a caller.
+# A box of a thread, with other boxes beside it.
 BOX = ["/", *"Service.run", "Enter", "j", *["Left"] * 9]
 HELP = "keys, columns and marks"
 
@@ -196,7 +196,7 @@ EFFECTS = {
         "Enter": (["/", *"mandelbrot", "Enter"], r"(?m)^ Callers.*  mandelbrot "),
         "Right": (["/", *"mandelbrot", "Enter"], r"[▾v] mandelbrot"),
         "Left": (["/", *"mandelbrot", "Enter", "Right"], r"[▸>] mandelbrot"),
-        # The waits are shown from then on, so this key comes last.
+        # From then on, the view shows waits. So this key comes last.
         "m": (["Space"], r"(?<!or )waiting, over \d"),
     },
     "Opcodes": {"Tab": ([], counts_move)},
@@ -206,13 +206,13 @@ EFFECTS = {
     },
     # The demo has no tasks. test_golden.py presses Enter in this view.
     "Tasks": {"Enter": None, "Right": None, "m": (["T"], "by creation")},
-    # A type has as many rows below it as it has creators.
+    # Unfolding a type shows a row for each of its creators.
     "Objects": {
         "Enter": ([], lambda before, after: len(after.split()) != len(before.split())),
         "Right": ([], lambda before, after: len(after.split()) != len(before.split())),
     },
     "Flame": {
-        # Samples may have them since this key was pressed in the code.
+        # perhaps samples have C functions already, because C was pressed in another view
         "C": ([], "C functions are (shown|hidden)"),
         "Enter": (BOX, lambda before, after: f"zoomed in on {box(before)}" in after),
         "Right": (BOX, other_box),
@@ -254,7 +254,7 @@ EFFECTS = {
         "i": ([], r"\d+ idle hidden"),
         "O": ([], "own code only"),
         "u": ([], lambda before, after: "AVG cyc" in before and "AVG cyc" not in after),
-        "Space": ([], "● live"),  # The viewer was paused before this key.
+        "Space": ([], "● live"),  # the test has paused the viewer
         "Z": ([], "● live"),
         "+": (["-"], "A snapshot every 0.5s"),
         "=": (["-"], "A snapshot every 0.5s"),
@@ -288,7 +288,7 @@ VIEWS = {
     "Opcodes": (["o"], "FROM -> TO"),
     "Threads": (["t"], "FUNCTIONS OF"),
     "Objects": (["m"], r"CREATED BY(.|\n)* int .*\w+:\d"),
-    # This pattern is a box with two boxes below it.
+    # The pattern matches a box with two boxes below it.
     "Flame": (["f"], r"Service\.run +\d.*\n.*│S[^│\n]*│S"),
 }
 
@@ -322,7 +322,7 @@ def test_every_key_of_the_help(program, top):
     settings = {names[0]: about for names, about in table.pop("This trace")}
     assert settings["versions"].strip().startswith("CPython 3.")
     assert settings["mode"].strip() == "adaptive, threshold 500"
-    # Only the help needed so many lines. It takes long to read large frames.
+    # Only the help needed so many lines, and large frames take long to read.
     top.resize(150, 70)
     top.wait(lambda text: "q Quit" in text.splitlines()[69])
     assert set(table) == set(EFFECTS)

@@ -37,7 +37,7 @@ static void finish(void)
     standouts = (struct Standouts){0};
 }
 
-// Adds functions of which only the id and the name are known.
+// Adds functions that have only an id and a name.
 static struct Function *add(int part, size_t count)
 {
     struct Snapshot *to = parts[part];
@@ -131,12 +131,13 @@ TEST_WITH(exceptions_of_a_type_and_a_function_add_up, prepare, finish)
     assert_float_equal(rows[1].raised_per_s, 4, 1e-9);
     assert_float_equal(rows[1].error, .25, 1e-9);
     assert_float_equal(rows[1].age_s, 2, 1e-9);
-    // This is the time in the trace of 20 s, not in the trace of 10 s.
+    // A time in the trace of 20 s, not in the one of 10 s.
     assert_float_equal(rows[1].first_s, 11, 1e-9);
     assert_int_equal(rows[1].id, merged->functions[0].id);
 }
 
-// The views recognise stalls and transitions by their times.
+// Each merged snapshot has the same times of stalls and exceptions, because
+// views recognise them by these times.
 TEST_WITH(times_remain_until_the_next_snapshot, prepare, finish)
 {
     struct StallRow *stall = Snapshot_alloc(parts[0], sizeof *stall);
@@ -156,8 +157,8 @@ TEST_WITH(times_remain_until_the_next_snapshot, prepare, finish)
     }
 }
 
-// Each process computes the limit from the speed of its own clock, so the
-// limits differ a little.
+// Each process computes the limit of stalls from the speed of its own clock, so
+// the limits differ slightly.
 TEST_WITH(the_limit_of_stalls_is_the_least, prepare, finish)
 {
     for (int i = 0; i < 3; i++)
@@ -193,7 +194,7 @@ TEST_WITH(tasks_of_a_coroutine_add_up, prepare, finish)
     assert_float_equal(group->oldest_s, 2, 1e-9);
 }
 
-// A process that has ended has no tasks. The chain is that of the oldest task.
+// A process that has ended has no tasks. A group shows its oldest task.
 TEST_WITH(tasks_of_a_process_that_ended_are_left_out, prepare, finish)
 {
     for (int i = 0; i < 3; i++) {
@@ -304,8 +305,8 @@ TEST_WITH(a_process_that_ended_leaves_its_counts_only, prepare, finish)
     assert_int_equal(row("work")->calls, 30);
     assert_float_equal(row("work")->wall_max_s, 8, 1e-9);
     assert_float_equal(row("work")->wall_p99_s, 1, 1e-9);
-    // A process that sends no snapshots has a call that grows older, but its
-    // rate of calls is unknown.
+    // If a process sends no snapshots any more, the age of its call still
+    // grows, but its rate of calls is unknown.
     assert_float_equal(row("work")->calls_per_s, 1, 1e-9);
     assert_float_equal(row("work")->share, 1, 1e-9);
     assert_int_equal(row("work")->in_flight, 2);
@@ -378,7 +379,7 @@ TEST_WITH(the_worker_that_stands_out_is_named, prepare, finish)
         all[0].share = i == 1 ? .6 : .1;
         all[0].wall_p99_s = i == 2 ? .5 : .01;
         all[1].share = .1 + .01 * i;
-        // This latency is too short to matter.
+        // too short to stand out
         all[1].wall_p99_s = i == 0 ? .0009 : .0001;
     }
     merge_all(LIVE);
@@ -394,7 +395,7 @@ TEST_WITH(the_worker_that_stands_out_is_named, prepare, finish)
     assert_false(work[1].slow.out);
 }
 
-// One row can stand for several code objects of a process.
+// One merged row can contain several code objects of a process.
 TEST_WITH(all_code_of_a_worker_counts_for_standing_out, prepare, finish)
 {
     for (int i = 0; i < 3; i++) {
@@ -430,7 +431,8 @@ TEST(stacks_add_up_path_by_path)
     const struct FlameRow rows[] = {{NULL_U64, NULL_U64, .1, .0, 10, 0},
                                     {0, 7, .2, .1, 20, 5},
                                     {1, 8, .3, .0, 10, 0},
-                                    // Ids of C functions differ by process.
+                                    // C functions have other ids in each
+                                    // process
                                     {2, FLAME_NATIVE_ID, NAN, NAN, 5, 0},
                                     {3, FLAME_NATIVE_ID + 1, NAN, NAN, 15, 0}};
     const struct FlameWait waits[] = {{1, "lock", .5, 50}, {2, NULL, .1, 10}};
@@ -445,7 +447,7 @@ TEST(stacks_add_up_path_by_path)
     struct IdMap first = {0}, second = {0};
     *IdMap_at(&first, 7) = 1;
     *IdMap_at(&first, 8) = 2;
-    *IdMap_at(&second, 7) = 2; // This process has the ids the other way round.
+    *IdMap_at(&second, 7) = 2; // Here the ids are exchanged.
     *IdMap_at(&second, 8) = 1;
     struct MergeStacks all[] = {
         {&one, &first}, {&one, &first}, {&one, &second}};

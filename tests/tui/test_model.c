@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests the model of the main table: rows keep their history from one snapshot
-// to the next, the order is total, the selection follows its function, and null
-// is sorted last.
+// Tests the model of the main table. Rows keep their history from one snapshot
+// to the next. Any two rows have a fixed order, with null last. The selection
+// follows its function.
 #include "tests/tui/sample.h"
 #include "tui/model/deopt.h"
 #include "tui/model/model.h"
@@ -33,7 +33,7 @@ static const char *name_at(size_t index)
     return Model_row(&model, index)->now->name;
 }
 
-// A share that is based on fewer than WINDOW_LEAST samples counts as 0.
+// Returns the share, or 0 if it is based on less than WINDOW_LEAST samples.
 static double share_of(const struct Row *row)
 {
     double share = Row_share(row);
@@ -51,7 +51,7 @@ static double key_of(const struct Row *row)
     return id == COLUMN_SHARE ? share_of(row) : key;
 }
 
-// Returns true if two rows with the same key are in the right order.
+// Returns true if two rows with equal sort keys are in the right order.
 static bool in_order(const struct Row *x, const struct Row *y)
 {
     const double a[] = {Row_is_idle(y), share_of(x), Row_recent_cost(x),
@@ -72,11 +72,11 @@ static void check_order(void)
         const struct Row *y = Model_row(&model, i);
         double a = key_of(x), b = key_of(y);
         if (column->recent && Row_is_idle(x) != Row_is_idle(y)) {
-            // Rows of idle functions come last in both directions of sorting.
+            // Idle functions come last, also if the order is inverted.
             assert_true(Row_is_idle(y));
             continue;
         }
-        // A row whose key is null comes last.
+        // Rows whose key is null come last.
         assert_true(!isnan(a) || isnan(b));
         if (!isnan(b))
             assert_true(model.invert ? a <= b : a >= b);
@@ -108,7 +108,7 @@ TEST_WITH(test_every_column_sorts, prepare, finish)
     assert_true(strcmp(name_at(0), name_at(1)) > 0);
 }
 
-// Makes a function that has no samples, but this name and these numbers.
+// Makes a function without samples, with this name and these numbers.
 static void make(struct Function *function, const char *name, double rate,
                  double avg, uint64_t self)
 {
@@ -130,7 +130,7 @@ static void push_idle_program(unsigned tick)
     snapshot->sampler_window_s = 60;
     make(&functions[0], "import", NAN, NAN, 4000);
     functions[0].age_s = 61;
-    // The share of a long import decays for some minutes.
+    // After a long import, its share becomes smaller for some minutes.
     functions[0].total_share = .5;
     functions[0].in_flight = 0;
     make(&functions[1], "import twice", 0, 100, 9000);
@@ -151,8 +151,8 @@ static void push_idle_program(unsigned tick)
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
-// Functions without samples, which are most functions, are sorted by their
-// recent cost, and then by their total.
+// Most functions have no samples. They are sorted by their recent cost, and
+// then by their total.
 TEST_WITH(test_an_idle_program, prepare, finish)
 {
     static const char *const order[] = {"sampled", "costly", "frequent",
@@ -162,11 +162,11 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     assert_int_equal(model.shown, 7);
     for (size_t i = 0; i < 7; i++)
         assert_string_equal(name_at(i), order[i]);
-    Model_invert(&model); // Idle functions stay at the bottom.
+    Model_invert(&model); // Idle functions stay last.
     assert_string_equal(name_at(4), "sampled");
     assert_string_equal(name_at(6), "import");
     Model_invert(&model);
-    // The column SELF shows numbers of the whole run.
+    // SELF has numbers of the whole run, so idle functions do not come last.
     Model_sort_by(&model, COLUMN_SELF);
     assert_string_equal(name_at(0), "import twice");
     Model_sort_by(&model, COLUMN_SHARE);
@@ -184,13 +184,12 @@ TEST_WITH(test_an_idle_program, prepare, finish)
     assert_int_equal(model.hidden, 0);
 }
 
-// A function of which a call hangs is sorted by the age of its oldest call.
-// Functions of which no call has ended come last.
+// If a call of a function hangs, the age of its oldest call is the sort key.
+// Functions without an ended call come last.
 TEST_WITH(test_the_order_of_latencies, prepare, finish)
 {
     static const char *const order[] = {
-        "make_handler.<locals>.wrapper", // a call of this function has run for
-                                         // 18 s
+        "make_handler.<locals>.wrapper", // has a call of 18 s
         "idle", "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8.\xe8\xaf\xbb\xe5\x8f\x96",
         "Plan.execute"};
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
@@ -211,7 +210,7 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
         assert_string_not_equal(name_at(i), "main");
     Model_sort_by(&model, COLUMN_OLDEST);
     assert_string_equal(name_at(0), "main");
-    // The main view and the latency view each have an order of their own.
+    // The main view and the latency view remember separate orders.
     Model_show_latency(&model, false);
     assert_int_equal(model.sort, COLUMN_AVG);
     assert_true(model.invert);
@@ -221,8 +220,8 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
     assert_string_equal(name_at(0), "main");
 }
 
-// The most called handler is often the one without P99, because some of its
-// calls were cut. Its P50 is a lower bound of its P99.
+// A handler whose calls were partly missed has no P99. This is often the most
+// called handler, so its P50 takes the place of P99 for sorting.
 TEST_WITH(test_the_order_of_latencies_without_p99, prepare, finish)
 {
     static const struct {
@@ -248,8 +247,8 @@ TEST_WITH(test_the_order_of_latencies_without_p99, prepare, finish)
     check_order();
 }
 
-// A function with a call in flight is not idle, however old its newest event
-// is.
+// A function with a call in flight is not idle, even if its newest event is
+// old.
 TEST_WITH(test_a_call_in_flight_is_not_idle, prepare, finish)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
@@ -288,7 +287,7 @@ TEST_WITH(test_one_thread, prepare, finish)
     const struct Thread *thread = &model.snapshot->threads[1];
     double all = Model_share(&model);
     Model_watch(&model, thread);
-    // The fourth entry in the thread's list stands for all other functions.
+    // The thread's list has a fourth entry for all other functions.
     assert_int_equal(model.shown, 3);
     assert_true(Model_share(&model) == thread->cpu_share);
     double listed = 0;
@@ -296,7 +295,7 @@ TEST_WITH(test_one_thread, prepare, finish)
         listed += Row_share(Model_row(&model, i));
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
-    // The filter hides rows that the process sends.
+    // The filter hides all rows, but the process still sends them.
     Model_filter(&model, "no such thing");
     assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
                 1e-9);
@@ -305,20 +304,19 @@ TEST_WITH(test_one_thread, prepare, finish)
         const struct Row *row = Model_row(&model, i);
         assert_true(row->part && Row_share(row) > 0);
         assert_true(Row_share(row) < row->now->share);
-        // The trend that was computed before the choice belonged to another
-        // thread.
+        // The earlier trend was not that of this thread.
         assert_true(isnan(row->trend[TREND_LENGTH - 2]));
     }
     check_order();
-    push(2); // The thread is still chosen.
+    push(2); // still this thread
     assert_int_equal(model.shown, 3);
     Model_watch(&model, NULL);
     assert_true(isnan(Model_unlisted(&model)));
     assert_int_equal(model.shown, 12);
     assert_true(fabs(Model_share(&model) - all) < all / 2);
     assert_false(Model_row(&model, 0)->part);
-    // A thread that has ended has no functions, and a thread that is no longer
-    // in the list has no share.
+    // An ended thread has no functions. A thread that is not in the list any
+    // more has no share.
     Model_watch(&model, &model.snapshot->threads[4]);
     assert_int_equal(model.shown, 0);
     model.thread.tid = 1;
@@ -386,7 +384,7 @@ TEST_WITH(test_reset, prepare, finish)
 
 TEST_WITH(test_baseline, prepare, finish)
 {
-    Model_baseline(&model); // Without a snapshot, there is no baseline.
+    Model_baseline(&model); // no effect without a snapshot
     assert_false(model.baseline);
     push(0);
     const struct TransitionPair *pair = &model.snapshot->transition_pairs[0];
@@ -397,8 +395,7 @@ TEST_WITH(test_baseline, prepare, finish)
     push(3);
     pair = &model.snapshot->transition_pairs[0];
     assert_true(Model_pair_count(&model, pair) == 9);
-    // The rows are sorted by the growth of their share, and not by the share
-    // itself.
+    // Rows are sorted by the change of their share, not by the share.
     for (size_t i = 1; i < model.shown; i++) {
         double a = Column_key(COLUMN_SHARE, Model_row(&model, i - 1), true);
         double b = Column_key(COLUMN_SHARE, Model_row(&model, i), true);
@@ -423,7 +420,7 @@ TEST_WITH(test_baseline, prepare, finish)
     assert_null(Mark_thread(&model.baseline_mark, &threads[1]));
 }
 
-// Shares of one thread are never compared with shares of all threads.
+// A baseline of one thread is not compared with another thread's shares.
 TEST_WITH(test_a_baseline_of_others, prepare, finish)
 {
     push(0);
@@ -434,7 +431,7 @@ TEST_WITH(test_a_baseline_of_others, prepare, finish)
         Model_watch(&model, choices[i]);
         Model_baseline(&model);
         assert_true(model.baseline);
-        // This is the same choice of a thread as before.
+        // The same thread is chosen again.
         Model_watch(&model, choices[i]);
         assert_true(model.baseline);
         Model_watch(&model, choices[i + 1]);
@@ -445,8 +442,8 @@ TEST_WITH(test_a_baseline_of_others, prepare, finish)
     }
 }
 
-// An instruction that changes again and again from one specialised form to
-// another never returns to its base opcode, but is marked as well.
+// An instruction that alternates between two specialised forms never returns to
+// its base opcode. It is marked as a storm, too.
 TEST_WITH(test_storms, prepare, finish)
 {
     struct Transition swing = {.seen_at_s = 95,

@@ -92,15 +92,14 @@ TEST(test_bytes_and_groups)
     SAYS(Number_grouped(out, UINT64_MAX), "-");
 }
 
-// A column has six or seven cells, and no number in the tested range is wider
-// than its column.
+// A number must not be wider than its column of six or seven cells.
 TEST(test_width)
 {
     char out[NUMBER_MAX];
     for (double value = 1e-3; value < 1e20; value *= 1.013) {
         assert_true(strlen(Number_count(out, value)) <= 4);
         assert_true(strlen(Number_rate(out, value)) <= 4);
-        // The micro sign has two bytes.
+        // Six bytes are allowed, because the micro sign takes two.
         assert_true(strlen(Number_ns(out, value)) <= 6);
         assert_true(strlen(Number_percent(out, value)) <= 6);
         assert_true(strlen(Number_age(out, value)) <= 5);

@@ -9,9 +9,8 @@
 
 #include "tests/unit.h"
 
-// Returns the luminance of one of xterm's 256 colours. The first eight of these
-// colours are xterm's defaults; from 16 on there is a cube of colours, and then
-// greys.
+// Returns the luminance of one of xterm's 256 colours. The first eight are
+// xterm's defaults. From 16 on, there is a cube of colours, and then greys.
 static double luminance(int colour)
 {
     static const double first[8][3] = {
@@ -41,7 +40,7 @@ static double contrast(double a, double b)
 
 // Checks the contrast of a paint on its own background. If the paint has no
 // background of its own, checks the contrast on a black and on a white
-// terminal. Colours with a number below `own` are chosen by the terminal.
+// terminal. The terminal determines colours with numbers below `own`.
 static void check_contrast(struct Paint paint, int own, double on_white)
 {
     if (paint.foreground < own)

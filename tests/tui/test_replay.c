@@ -43,8 +43,8 @@ static void add(struct Capture *recording, struct Message message, double at)
     Message_release(&message);
 }
 
-// Makes a recording of three snapshots that are `apart` seconds apart, and of
-// the code of function 1, which it has twice.
+// Makes a recording with three snapshots, `apart` seconds apart, and with the
+// code of function 1, which it contains twice.
 static void record(double apart)
 {
     struct Capture recording;
@@ -88,8 +88,8 @@ static void write_whole(const char *data, size_t size)
     fclose(file);
 }
 
-// The viewer refuses a truncated file, or plays the messages before the cut. A
-// file of random bytes never crashes the viewer.
+// If a file is truncated, the viewer refuses it or plays the messages before
+// the cut. A file of random bytes never crashes the viewer.
 TEST_WITH(test_damaged, prepare, finish)
 {
     struct stat status;
@@ -131,7 +131,7 @@ static void garble(long at, const void *bytes, size_t size)
     fclose(file);
 }
 
-// Returns the offset of the frame in the n-th entry of this type of message.
+// Returns the offset in the file of the n-th message of a type.
 static long place_of(enum MessageType type, int number)
 {
     uint8_t start[CAPTURE_TIME_SIZE + 12];
@@ -151,8 +151,8 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// The replay plays the messages before the damage. Then the replay reports the
-// damage, and not the end of the recording.
+// The replay plays the messages before the damage. Then it reports the damage,
+// and not the end of the recording.
 TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 {
     static const struct {
@@ -200,7 +200,7 @@ TEST_WITH(test_another_protocol, prepare, finish)
     struct Feed feed;
     struct Answer answer;
     record_version(WIRE_VERSION);
-    open_replay(&feed, true); // The first snapshot is shown at once.
+    open_replay(&feed, true); // The first snapshot comes at once.
     Feed_next(&feed, &answer);
     struct Snapshot *first = Feed_take(&feed);
     assert_non_null(first);

@@ -56,7 +56,7 @@ def start(directory):
 
 @pytest.fixture
 def main_screen(start):
-    """Starts viewers of a simulated process, each on its main screen."""
+    """Starts a viewer of a simulated process, and waits for the main screen."""
 
     def watch(*arguments):
         server = start.server("--functions", "40")
@@ -94,8 +94,7 @@ def run(directory, *arguments, **env):
 
 
 def stopped(top):
-    """Stops the viewer at a moment when it has no new data. Returns the lines of the
-    viewer's screen."""
+    """Stops the viewer while it has no new data. Returns the lines of its screen."""
     while True:
         seen = top.settle()
         os.kill(top.pid, signal.SIGSTOP)
@@ -108,7 +107,8 @@ def stopped(top):
 
 
 def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
-    """A key acts on the screen that was visible when the key was pressed."""
+    """A key acts on the visible screen, even if a snapshot arrives together with the
+    key."""
     top = quick
     seen = stopped(top)
     top.server.send_snapshots()
@@ -116,7 +116,7 @@ def test_a_key_is_on_the_screen_before_the_snapshot_that_came_with_it(quick):
     top.press("?")
     os.kill(top.pid, signal.SIGCONT)
     top.wait("keys, columns and marks")
-    # The help begins at the top. The output before the help draws the list without changes.
+    # The output before the title of the help must not change the list.
     drawn = Screen(top.width, top.height)
     Stream(drawn).feed(top.raw.partition(b"keys, columns and marks")[0])
     assert drawn.display[2:] == seen[2:]
@@ -204,11 +204,11 @@ def test_rearm_is_of_the_function_that_is_selected(top):
     """In each view, `a` re-arms the function that is selected in this view, and not the one
     that is selected on the main screen."""
     views = (
-        # The selected function is Plan.execute.
+        # selected function: Plan.execute
         (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
-        # The selected function is a callee of the first function.
+        # selected function: a callee of the first one
         (("c",), "CALLEES", "jjj", 2),
-        (("f",), "all threads", "j", 12),  # The selected function is <module>.
+        (("f",), "all threads", "j", 12),  # selected function: <module>
     )
     for opened_by, ready, moves, wanted in views:
         top.press(*opened_by)
@@ -274,11 +274,11 @@ def test_budget(top):
 
 
 def test_waiting_in_words(start):
-    """While the process arms functions for the viewer, the viewer shows a notice."""
+    """While the process installs hooks for the viewer, the viewer shows a notice."""
     server = start.server("--mute", "--notice")
     top = start("-p", str(server.pid))
     text = top.wait("Arming")
-    assert "[31m" in text  # Only the escape character itself was removed.
+    assert "[31m" in text  # only the escape character was removed
     assert b"\x1b[31m\xe2" not in top.raw
     top.press("B")
     top.wait("There are no numbers yet")
@@ -321,8 +321,8 @@ def test_save(start, tmp_path):
 
 
 def test_save_says_what_it_saves(start, tmp_path):
-    """The message after saving says what the file contains: the front view, with the counts
-    on the screen."""
+    """The message after saving says that the file contains the visible view with its
+    counts."""
     server = start.server()
     top = start("-p", str(server.pid), cwd=str(tmp_path))
     top.wait("Plan.execute")
@@ -332,7 +332,7 @@ def test_save_says_what_it_saves(start, tmp_path):
     top.wait("Saved as JSON: tree.json.* counts are since the reset")
     saved = json.loads((tmp_path / "tree.json").read_text())
     assert len(saved["functions"]) == 12  # the filter does not apply to the tree
-    # 612 calls since the start, and none since the reset
+    # There were 612 calls since the start, but none since the reset.
     assert saved["functions"][0]["calls"] == 0
     assert saved["uptime_s"] >= saved["counts_since_s"] > 8000
     top.press("Esc", "f")
@@ -372,7 +372,7 @@ def test_mouse(top):
     top.wait(lambda text: text.splitlines()[table + 4].startswith("▸"))
     click(top, 10, table + 2, 64)
     top.wait(lambda text: text.splitlines()[table + 1].startswith("▸"))
-    for button in (0, 1, 2):  # The screen still works after any mouse event.
+    for button in (0, 1, 2):  # any mouse event
         for final in "Mm":
             top.press(f"\x1b[<{button};5;{table + 3}{final}")
             before = top.settle()
@@ -412,7 +412,7 @@ def test_record_and_replay(start, directory, tmp_path):
         return file.read_bytes().count(snapshot) >= 8
 
     wait_until(recorded, SLOW)
-    # The recording needs the code of this function.
+    # The viewer requests the code of this function for the recording.
     server.wait_for_request("request 17 1 ")
     top.press("q")
     assert top.wait_gone() == 0
@@ -556,8 +556,8 @@ def test_one_who_sends_without_pause_can_be_left(start, leave):
 
 
 def test_stop_and_continue(top):
-    # The viewer's process group is orphaned in this test, so the kernel ignores SIGTSTP.
-    # Therefore SIGSTOP stops the viewer, and the test checks SIGCONT.
+    # The kernel ignores SIGTSTP here, because the viewer's process group is orphaned. So
+    # SIGSTOP stops the viewer.
     os.kill(top.pid, signal.SIGSTOP)
     os.waitpid(top.pid, os.WUNTRACED)
     top.resize(120, 25)
@@ -586,8 +586,8 @@ def test_silent_program(start):
 
 
 def choose(top, server):
-    """Selects the row of the server's process, beginning at the top of the list: processes
-    that do not serve are below the processes that serve."""
+    """Selects the row of the server's process from the top of the list, because processes
+    that serve viewers come first."""
     top.press("Home")
     for _ in range(100):
         if f" {server.pid} " in selected(top.settle()):
@@ -651,7 +651,7 @@ def test_processes_come_and_go(start, directory):
 
 
 def test_back_from_the_list(start, directory):
-    """Esc returns to the watched process; q quits."""
+    """In the list of processes, Esc returns to the watched process, and q quits."""
     first, second = start.server(), start.server("--no-sampler")
     top = start("-p", str(second.pid))
     top.wait("not sampled")
@@ -766,8 +766,8 @@ def test_keys_without_a_terminal(start, directory):
 
 
 def test_latencies_without_a_terminal(start, directory):
-    """The option -s wall_p99 opens the latency view. The first frame waits for the CPU time
-    of a call."""
+    """The option -s wall_p99 opens the latency view. The viewer waits until it knows the
+    CPU time of a call."""
     start.server()
     done = run(directory, "--once", "-s", "wall_p99", "--size", "120x30")
     assert re.search(r"IN FLIGHT +OLDEST +P50 +P99▼", done.stdout)
@@ -798,8 +798,8 @@ def test_json(start, directory):
 
 
 def test_json_after_keys(start, directory, tmp_path):
-    """The JSON has the data of the view that the keys have opened, sorted and filtered as
-    the keys say."""
+    """The JSON has the data of the view that the keys open, sorted and filtered by the
+    keys."""
     server = start.server()
     done = run(directory, "--once", "--json", "--keys", "\\bench<Enter>><lt>I")
     data = json.loads(done.stdout)

@@ -14,8 +14,7 @@ static void push(struct Model *model, unsigned tick)
         Model_push(model, Sample_new((struct SampleSpec){.tick = tick})), 0);
 }
 
-// Some counters in the samples decrease; then the viewer shows 0 as their
-// difference.
+// Some made-up counters decrease. Then the viewer shows a difference of 0.
 static uint64_t as_shown(double count)
 {
     return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);
@@ -41,8 +40,8 @@ static void expect_shown(const struct Model *model, const struct Since *since)
     }
 }
 
-// The newest number of calls is below the estimate at the time of the reset,
-// but the difference never becomes negative.
+// At the reset, the estimated number of calls was too high. The difference from
+// it must not become negative.
 TEST(test_an_estimate_that_was_too_high)
 {
     struct Snapshot *then = Sample_new((struct SampleSpec){.tick = 1});
@@ -72,8 +71,8 @@ TEST(test_an_estimate_that_was_too_high)
     Model_release(&model);
 }
 
-// One thread is chosen, so the saved shares belong to this thread, and only its
-// functions are saved.
+// If the user has chosen a thread, only its functions are saved, with their
+// shares of this thread.
 TEST(test_one_thread)
 {
     struct Model model;
@@ -124,7 +123,7 @@ TEST(test_a_tid_that_comes_again)
     assert_int_equal(Since_make(&since, &model, false), 0);
     assert_true(since.snapshot.threads[1].cpu_s == .1);
     assert_true(since.snapshot.threads[1].samples == threads[1].samples);
-    // The thread with this id is still the same thread as before.
+    // This id still belongs to the same thread as before.
     assert_true(since.snapshot.threads[2].cpu_s == 10);
     assert_true(since.snapshot.threads[3].cpu_s == threads[3].cpu_s);
     assert_true(since.snapshot.threads[4].cpu_s == threads[4].cpu_s);

@@ -23,7 +23,7 @@
 #include "tests/between.h"
 #include "tests/sanitizers.h"
 
-// The path of a source file with hostile lines.
+// Path of a source file with lines that could harm a terminal.
 static char source_path[] = "/tmp/ocular-sizes-XXXXXX";
 
 static void set_up(bool ascii, struct SampleSpec request)
@@ -35,8 +35,8 @@ static void set_up(bool ascii, struct SampleSpec request)
     Frame_draw(&stage.ui);
 }
 
-// Checks that a view shows something, because an empty view cannot fail the
-// other checks.
+// Checks that a view shows something. An empty view would pass all other
+// checks.
 static void check_is_fed(bool sampled)
 {
     const struct Ui *ui = &stage.ui;
@@ -53,7 +53,7 @@ static void check_cells(const struct Canvas *canvas)
     for (int y = 0; y < canvas->height; y++)
         for (int x = 0; x < canvas->width; x++) {
             const struct Cell *cell = Canvas_cell(canvas, y, x);
-            // The right half of a wide glyph is behind its left half.
+            // Each wide glyph has its left half and its right half.
             assert_true(cell->width == 1 ||
                         (cell->width == 2 && x + 1 < canvas->width &&
                          cell[1].width == 0) ||
@@ -94,16 +94,15 @@ static void check_screen(int width, int height)
         return;
     if (is_blank(&ui->canvas, 0) || is_blank(&ui->canvas, height - 1))
         complain(ui, "the first or last line is blank");
-    // A text that replaces the rows is one line lower than the first row.
+    // If a text replaces the rows, it begins in the second line.
     if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
         is_blank(&ui->canvas, layout->body_y + 1))
         complain(ui, "the table is empty");
 }
 
-// Returns the size to test after this one. If `every` is true, the next size is
-// the next number. If `every` is false, the next size is near at sizes at which
-// columns are left out, and far under sanitizers, which make the test ten times
-// slower.
+// Returns the size to test after this one, which is the next number if `every`
+// is true. Otherwise the steps are small where columns are left out, and large
+// under sanitizers, which make the test ten times slower.
 static int next(int size, int step, bool every)
 {
     if (UNDER_ASAN)
@@ -133,7 +132,7 @@ static void check_every_size(const char *keys, bool ascii,
 }
 
 // These keys open every view, with its options off and on. The first UNSAMPLED
-// entries are also tested without a sampler.
+// entries are also tested with a process without a sampler.
 static const char *const walks[] = {
     "",
     "o",
@@ -166,7 +165,7 @@ static const char *const walks[] = {
     "<Enter>/\xe2\x80\x8b\xcc\x81\xe6\x95\xb0",
     "\\\xe6\x95\xb0\xe6\x8d\xae",
 };
-#define UNSAMPLED 13 // number of `walks` without a sampler
+#define UNSAMPLED 13 // number of `walks` that are tested without a sampler
 
 TEST(test_every_view)
 {

@@ -104,7 +104,7 @@ TEST(test_what_is_no_regular_file)
     expect(path_of("loop.py"), NAN, SOURCE_REFUSED, "leads nowhere");
     expect("/dev/zero", NAN, SOURCE_REFUSED, "is no regular file");
     expect(folder, NAN, SOURCE_REFUSED, "is no regular file");
-    // The pipe has no reader, so a writer cannot open it.
+    // The viewer has not opened the pipe, so the pipe has no reader.
     assert_int_equal(open(path_of("pipe.py"), O_WRONLY | O_NONBLOCK), -1);
     alarm(0);
 }
@@ -143,8 +143,7 @@ TEST(test_a_change_while_it_is_looked_at)
     Source_release(&source);
 }
 
-// The process has a root directory of its own. The process's paths begin at
-// this directory.
+// The process has another root directory, at which its paths begin.
 TEST(test_a_relative_path_below_another_root)
 {
     struct Source source;

@@ -14,7 +14,7 @@
 #include "tests/unit.h"
 
 #define MAKERS 4
-#define TIMES 1000 // One run in about 3000 fails without has_ended().
+#define TIMES 1000 // Without has_ended(), one round in 3000 fails.
 
 static void *end_at_once(void *none)
 {
@@ -43,7 +43,7 @@ static pid_t start(void *(*work)(void *))
         close(ends[0]);
         return child;
     }
-    // A failed assertion in the child could end the parent.
+    // If a failed assertion ends the parent, the kernel kills the child.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < MAKERS; i++) {
         pthread_t thread;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the cells of the main table: the format of a function's numbers, of
-// null, and of the signs `~`, `>=` and `<`.
+// Tests the text of the cells in the main table: numbers, null, and the signs
+// `~`, `>=` and `<`.
 #include "tests/function_record.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/text.h"
@@ -42,8 +42,8 @@ TEST_WITH(test_null_is_blank_everywhere, set_up, NULL)
             assert_true(isnan(COLUMNS[i].key(&row)));
 }
 
-// Hooks do not time the calls of a dark function, so the timed cycles alone
-// must not decide the order.
+// Without hooks, calls are not timed. So the order must not depend on timed
+// cycles alone.
 TEST_WITH(test_time_in_the_dark, set_up, NULL)
 {
     function.calls = 500;
@@ -56,7 +56,7 @@ TEST_WITH(test_time_in_the_dark, set_up, NULL)
     assert_string_equal(says(COLUMN_SELF, &cycles), "900k");
     assert_string_equal(says(COLUMN_TOTAL, &cycles), "1.5M");
     assert_string_equal(says(COLUMN_WAITED, &cycles), "4.0k");
-    // A callee was dark for most of the function's time.
+    // A callee had no hooks for most of the function's time.
     function.self_cycles = 400000;
     assert_string_equal(says(COLUMN_SELF, &cycles), "~1.0M");
     assert_string_equal(says(COLUMN_TOTAL, &cycles), "1.5M");
@@ -72,7 +72,7 @@ TEST_WITH(test_time_in_the_dark, set_up, NULL)
     assert_string_equal(says(COLUMN_SELF, &times), "~1.2s");
     assert_string_equal(says(COLUMN_TOTAL, &cycles), ">=2.4G");
     assert_true(Column_key(COLUMN_SELF, &row, false) == 2.4e9);
-    // The error of the number of calls does not change the time.
+    // If the number of calls has an error, the time stays the same.
     function.calls_error = 0.3;
     assert_string_equal(says(COLUMN_SELF, &cycles), "~2.4G");
     assert_string_equal(says(COLUMN_CALLS, &cycles), ">=500");
@@ -85,7 +85,7 @@ TEST_WITH(test_time_in_the_dark, set_up, NULL)
     function.calls_estimated = 1.234e6;
     assert_string_equal(says(COLUMN_SELF, &cycles), "~2.0G");
     assert_int_equal(cell.style, STYLE_FAINT);
-    Row_reset(&row); // The function is called 1000 times after the reset.
+    Row_reset(&row); // 1000 calls follow.
     function.calls_estimated = 1.235e6;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_SELF, &cycles), "~2.0M");
@@ -109,9 +109,9 @@ TEST_WITH(test_too_short_to_be_told, set_up, NULL)
         assert_string_equal(says(id, &cycles), "40");
         assert_string_equal(says(id, &times), "20ns");
     }
-    function.avg_cycles = 12; // This number is the mean of many calls.
+    function.avg_cycles = 12; // The mean of many calls is exact.
     assert_string_equal(says(COLUMN_AVG, &cycles), "12");
-    function.avg_cycles = 0; // This mean is too short to be measured.
+    function.avg_cycles = 0; // Too short.
     assert_string_equal(says(COLUMN_AVG, &cycles), "<40");
     assert_string_equal(says(COLUMN_AVG, &times), "<20ns");
     // The cost of the events of a C function is known to some 100 cycles.
@@ -121,7 +121,7 @@ TEST_WITH(test_too_short_to_be_told, set_up, NULL)
     assert_string_equal(says(COLUMN_AVG, &cycles), "<300");
     assert_string_equal(says(COLUMN_P50, &times), "<150ns");
     assert_string_equal(says(COLUMN_P99, &cycles), "300");
-    // Samples know the mean of shorter calls.
+    // A mean from samples can be shorter.
     function.avg_estimated = true;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_AVG, &cycles), "~299");
@@ -134,7 +134,7 @@ TEST_WITH(test_few_samples, set_up, NULL)
     function.share = function.cpu_share = .314;
     assert_string_equal(says(COLUMN_SHARE, &cycles), "31.4%");
     assert_int_equal(cell.style, STYLE_HEAT_5);
-    // The next share is based on three samples.
+    // This share comes from three samples.
     function.share = function.cpu_share = .034;
     assert_string_equal(says(COLUMN_SHARE, &cycles), "3%");
     assert_int_equal(cell.style, STYLE_FAINT);
@@ -152,9 +152,9 @@ TEST_WITH(test_few_samples, set_up, NULL)
     assert_string_equal(says(COLUMN_TOTAL_SHARE, &cycles), "");
 }
 
-// Calls in slices are counted over a known time. If the error is above a
-// quarter, the number of calls has one digit. If the error is above a half, the
-// number of calls is only a lower bound.
+// If calls are counted in slices, their number is an estimate. With an error
+// above a quarter, it has one digit. With an error above a half, it is only a
+// lower bound.
 TEST_WITH(test_calls_counted_in_slices, set_up, NULL)
 {
     function.calls = 564;
@@ -191,17 +191,16 @@ TEST_WITH(test_estimates_from_few_samples, set_up, NULL)
     function.share = function.cpu_share = .05;
     assert_string_equal(says(COLUMN_RATE, &cycles), "~1.0k");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.wait_share = .5; // 60 samples found the function waiting
+    function.wait_share = .5; // 60 samples found it waiting
     assert_string_equal(says(COLUMN_RATE, &cycles), "~1.2k");
     function.calls_error = 0.2;
     assert_string_equal(says(COLUMN_RATE, &cycles), "~1.2k");
-    function.calls_error = 0.3; // Too few calls were timed for an exact mean.
+    function.calls_error = 0.3; // too few timed calls
     assert_string_equal(says(COLUMN_RATE, &cycles), "~1.0k");
     assert_int_equal(cell.style, STYLE_FAINT);
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &cycles), "");
-    // If a rate comes from slices, the number of samples does not matter for
-    // the rate.
+    // A rate from slices does not depend on the number of samples.
     function.calls_per_s_error = 100;
     assert_string_equal(says(COLUMN_RATE, &cycles), "~1.2k");
     assert_int_equal(cell.style, STYLE_PLAIN);
@@ -212,12 +211,12 @@ TEST_WITH(test_estimates_from_few_samples, set_up, NULL)
     function.share = function.cpu_share = function.wait_share = 0;
     function.calls_error = NAN;
     assert_string_equal(says(COLUMN_RATE, &cycles), "");
-    // 0 means that the rate was counted, not estimated.
+    // Now the rate was counted.
     function.rate_estimated = 0;
     function.calls_error = 0.6;
     assert_string_equal(says(COLUMN_RATE, &cycles), "1.2k");
     function.calls_error = NAN;
-    // A number of calls since the start is based on all samples of the run.
+    // The number of calls since the start comes from all samples of the run.
     function.calls = 10;
     function.calls_exact = 0;
     function.calls_estimated = 4567;
@@ -295,15 +294,13 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
     } cases[] = {
         {1.1, .01, .02, 19, 1, true},
         {.9, .01, .02, 19, 1, false}, // This call can end soon.
-        {1.1, .2, .3, 19, 1, false},  // P99 is not much shorter than the age of
-                                      // this call
+        {1.1, .2, .3, 19, 1, false},  // This call is not much longer than P99.
         {2.1, .2, .3, 19, 1, true},
         {2.1, NAN, 1.9, 19, 1, true},
-        {2.1, NAN, 2.2, 19, 1, false}, // an earlier call took as long as this
-                                       // one
+        {2.1, NAN, 2.2, 19, 1, false}, // An earlier call took just as long.
         {2.1, NAN, NAN, 19, 1, false},
-        // So few calls have ended that the P99 says little, as for a main loop
-        // or the threads of a pool.
+        // P99 says little if few calls have ended, as with a main loop or the
+        // threads of a pool.
         {600, .01, .02, 9, 1, false},
         {600, .01, .02, 12, 3, false},
         {NAN, .01, .02, 19, 0, false},
@@ -322,7 +319,7 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
     }
 }
 
-// The CPU time of a call comes from samples of the whole run.
+// The CPU time of a call is computed from the samples of the whole run.
 TEST_WITH(test_cpu_of_a_call, set_up, NULL)
 {
     function.calls = 500;
@@ -382,16 +379,14 @@ TEST_WITH(test_changes_since_a_baseline, set_up, NULL)
     row.mark[COLUMN_WALL_P99] = .4;
     assert_string_equal(says(COLUMN_WALL_P99, &display), "+100ms");
     assert_int_equal(cell.style, STYLE_HEAT_4);
-    function.in_flight = 12; // the number of calls in flight grows, as with a
-                             // leak of tasks
+    function.in_flight = 12; // growth, as with a leak of tasks
     row.mark[COLUMN_IN_FLIGHT] = 4;
     assert_string_equal(says(COLUMN_IN_FLIGHT, &display), "+8");
-    function.self_cycles = 600900; // sums can only grow, so their growth has no
-                                   // colour
+    function.self_cycles = 600900; // sums always grow, so without colour
     row.mark[COLUMN_SELF] = 600200;
     assert_string_equal(says(COLUMN_SELF, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);
-    function.specializable_sites = 10; // an increase of this number is good
+    function.specializable_sites = 10; // more is better here
     function.specialized_sites = 8;
     row.mark[COLUMN_SPEC] = .5;
     assert_string_equal(says(COLUMN_SPEC, &display), "+30.0%");
@@ -409,7 +404,7 @@ TEST_WITH(test_changes_since_a_baseline, set_up, NULL)
     function.share = .334;
     assert_string_equal(says(COLUMN_SHARE, &display), "+3%");
     assert_int_equal(cell.style, STYLE_FAINT);
-    function.share = .306; // The change is less than one sample.
+    function.share = .306; // less than one sample
     assert_string_equal(says(COLUMN_SHARE, &display), "0.0%");
     row.mark[COLUMN_SHARE] = function.share = 0;
     assert_string_equal(says(COLUMN_SHARE, &display), "");

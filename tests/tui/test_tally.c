@@ -47,14 +47,12 @@ TEST(test_deopts)
     assert_true(isnan(deopts_between(NULL, NULL)));
     assert_true(deopts_between(&few, &few) == 0);
     assert_true(deopts_between(&few, &more) == 3);
-    // In a storm, Ocular hardly ever finds the base opcode when it reads the
-    // bytecode.
+    // In a storm, the bytecode hardly ever contains the base opcode.
     assert_true(deopts_between(NULL, &swung) == 3.5);
     assert_true(deopts_between(NULL, &gained) == 0);
 }
 
-// Code that ran only at the start and is not called any more does not count as
-// old data.
+// Data about code that ran only at the start does not count as old.
 TEST(test_oldest_data)
 {
     struct Function functions[] = {
@@ -71,7 +69,7 @@ TEST(test_oldest_data)
     Tally_init(&tally);
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 12);
-    // The function does not run any more, so its share decreases slowly.
+    // This function has ended, so its share decreases slowly.
     functions[3].share = 1e-4;
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 4);

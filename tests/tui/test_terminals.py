@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests ocular-top on terminals of many kinds and in difficult situations: many resizes,
-stops by a shell, few colours, tmux, no keyboard. The viewer always restores the
-terminal."""
+"""Tests ocular-top on many kinds of terminals, also with many resizes, stops by a shell,
+few colours, tmux and no keyboard. The viewer always restores the terminal."""
 
 import os
 import pty
@@ -47,7 +46,7 @@ def watch(recording, tmp_path):
 
 
 def colours(top, first=0):
-    """Returns (foreground, background) of all cells on the screen that are not blank."""
+    """Returns the foreground and background colours of all cells that are not blank."""
     return {
         (cell.fg, cell.bg)
         for y, row in top.screen.buffer.items()
@@ -83,8 +82,8 @@ def test_a_storm_of_resizes(watch):
 
 
 def test_a_resize_that_is_taken_back(watch):
-    """When a terminal becomes smaller, it loses cells, even if the viewer does not notice
-    the intermediate size."""
+    """A terminal that becomes smaller loses cells, even if it grows again before the viewer
+    notices."""
     top = watch()
     top.wait("Plan.execute")
     for _ in range(20):
@@ -147,9 +146,9 @@ def test_colours(watch, tmp_path, term, most):
 
 
 def test_a_curses_library_of_another_system(watch, tmp_path):
-    """The viewer in a wheel has its own curses library. The library of the wheel can search
-    for terminfo in folders that this system does not use. The test uses a copy of the
-    library in which the names of these folders are changed."""
+    """The viewer in a wheel has its own curses library, which can search for terminfo in
+    other folders than this system. The test changes the names of these folders in a copy of
+    the library."""
     linked = subprocess.run(["ldd", TOP], capture_output=True, text=True).stdout
     # Some systems have one curses library, and other systems have two.
     found = re.findall(r"(\S+) => (\S*lib(?:ncursesw|tinfo)\S*)", linked)
@@ -180,8 +179,7 @@ def test_without_colours_everything_is_readable(watch, term, options, more):
 
 
 def test_the_background_is_the_terminals(watch):
-    """Only bars have a background of their own, so the viewer fits light and dark
-    terminals."""
+    """Only bars have a background colour, so the viewer fits light and dark terminals."""
     top = watch()
     top.wait("Plan.execute")
     lines = top.settle().splitlines()
@@ -298,11 +296,11 @@ def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
         pane.press("j")
         pane.wait("▸.*Plan.execute")
         pane.press("C-z")
-        # The viewer has restored the shell's screen.
+        # the shell's screen is back
         pane.wait("(?m)^before(.|\n)*Stopped")
         assert "▸" not in pane.text()
         pane.press("stty -a | grep -c -- -icanon", "Enter")
-        pane.wait("(?m)^0$")  # The viewer has restored the shell's terminal mode.
+        pane.wait("(?m)^0$")  # so is the shell's terminal mode
         pane.run("resize-window", "-x", "120", "-y", "40")
         pane.press("fg", "Enter")
         pane.wait("▸.*Plan.execute")

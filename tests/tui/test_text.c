@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests two properties of text that is not trusted: the text becomes harmless,
-// and its width is right.
+// Tests that text from a traced process becomes harmless, and that its width is
+// right.
 #define _GNU_SOURCE 1 // for wcwidth()
 #include "tui/text/text.h"
 
@@ -43,8 +43,8 @@ TEST(test_controls_and_deceivers_are_replaced)
     for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
         assert_string_equal(clean(harmful[i]), BAD);
         assert_int_equal(Text_width(harmful[i]), 1);
-        // The harmful character is also removed after a letter, although a
-        // combining mark after a letter would stay.
+        // A combining mark after a letter would stay, but this harmful
+        // character is removed.
         snprintf(behind, sizeof behind, "a%s", harmful[i]);
         assert_string_equal(clean(behind), "a" BAD);
     }
@@ -55,11 +55,11 @@ TEST(test_invalid_bytes_lose_nothing_valid)
     assert_string_equal(clean("a\xff"
                               "b"),
                         "a" BAD "b");
-    // These bytes begin a character, but do not end it.
+    // The first bytes of a character without the rest.
     assert_string_equal(clean("a\xe2\x82"), "a" BAD BAD);
     assert_string_equal(clean("\xc0\xaf"), BAD BAD); // an overlong "/"
     assert_string_equal(clean("\xe0\x80\xaf"), BAD BAD BAD);
-    // These bytes encode a surrogate.
+    // An encoded surrogate, and a number that is too large.
     assert_string_equal(clean("\xed\xa0\x80"), BAD BAD BAD);
     assert_string_equal(clean("\xf4\x90\x80\x80"), BAD BAD BAD BAD);
     assert_string_equal(clean("\xe2\x1b["), BAD BAD "[");
@@ -79,7 +79,7 @@ TEST(test_marks_are_kept_but_few)
     assert_true(Text_next(&at, &glyph));
     assert_int_equal(glyph.code, 'b');
     assert_int_equal(Text_width(smear), 2);
-    // No character stands before the combining mark.
+    // There is no letter before the combining mark.
     assert_string_equal(clean("\xcc\x81x"), BAD "x");
 }
 
@@ -135,9 +135,9 @@ TEST(test_lines)
     // The line ends after a whole word.
     assert_int_equal(Text_line("one two", 6), 3);
     assert_int_equal(Text_line("one two", 3), 3);
-    // No word fits into the width.
+    // The width is too small for a word.
     assert_int_equal(Text_line("one two", 2), 2);
-    // No glyph fits into the width.
+    // The width is too small for a glyph.
     assert_int_equal(Text_line("one", 0), 3);
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 4), 6);
     assert_int_equal(Text_line("\xe6\x95\xb0\xe6\x8d\xae x", 3), 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/views/time_bar: which parts the bar and the legend have.
+// Tests which parts of a function's time tui/views/time_bar shows.
 #include "tui/views/time_bar.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 
 static const char *text;
 
-// Draws the bar of a function with these parts, of whose total share 20 % is
-// Python code.
+// Draws the bar of a function with these parts. 20 % of its time is Python
+// code.
 static void draw_in(const struct Snapshot *snapshot, struct Function *function,
                     struct PartShares *parts, int width)
 {
@@ -76,7 +76,7 @@ TEST(test_the_parts_of_the_time)
     assert_non_null(strstr(text,
                            "▒ socket 50%  █ Python 20%  ▒ lock 15%  "
                            "▓ C 10%  ▓ gc 5%"));
-    // The bar has 29 cells. In the legend, each part of the bar has one cell.
+    // The bar has 29 cells. The legend repeats a cell of each part.
     assert_int_equal(count("█"), 5 + 1);
     assert_int_equal(count("▒"), 15 + 5 + 2);
     assert_int_equal(count("▓"), 4 + 2);
@@ -84,7 +84,7 @@ TEST(test_the_parts_of_the_time)
     assert_non_null(strstr(text, "socket 50%  █ Python 20%  ▒ lock 15%"));
 }
 
-// A call that is suspended is on no stack.
+// Awaits are additional parts, because suspended calls are on no stack.
 TEST(test_awaits_come_on_top)
 {
     const struct TaskGroup tasks = {.id = 7, .waits_in = "Queue.get"};
@@ -98,7 +98,7 @@ TEST(test_awaits_come_on_top)
     assert_non_null(strstr(text, "░ awaiting 90% in Queue.get  ▒ socket 5%"));
 }
 
-// The kinds of awaits divide the awaits that hooks have counted.
+// Hooks have counted the awaits. The bar divides them by kind.
 TEST(test_kinds_of_awaits)
 {
     const struct AwaitRow awaits = {
@@ -119,7 +119,7 @@ TEST(test_kinds_of_awaits)
     assert_non_null(strstr(text,
                            "░ awaiting a queue 60%  "
                            "░ awaiting a future 30%  ▒ socket 5%"));
-    // The function is in no sample.
+    // Without samples of the function, the awaits are everything.
     function.total_share = 0;
     draw_awaits(&function, NULL, NULL, &awaits);
     assert_non_null(strstr(text,

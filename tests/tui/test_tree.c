@@ -10,8 +10,8 @@
 
 #include "tests/unit.h"
 
-// Makes the list of callers of one function (edges[i] is for number i + 1),
-// with their shares in per cent.
+// The callers of a function, with their shares in per cent. edges[i] belongs to
+// the function with the id i + 1.
 struct CallEdges {
     struct {
         uint64_t id; // id of the caller; 0 ends the list
@@ -45,8 +45,8 @@ static void push(const struct CallEdges *edges, size_t count)
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
-// Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30". The
-// text has the callers, then the function in the middle, and then the callees.
+// Compares the tree with a text such as "C .2:30 1:50 D .self:20 .4:30", which
+// has the callers, then the function in the middle, and then the callees.
 static void expect(const char *expected)
 {
     static const char *const words[] = {"C",    "",       "D",     "",
@@ -114,12 +114,11 @@ TEST_WITH(test_parts_are_of_what_they_hang_on, set_up, tear_down)
     assert_true(fabs(sum - 1) < 1e-9);
     assert_true(Tree_toggle(&tree, branch_of(3)));
     Tree_build(&tree, &model, NULL);
-    // Function 4 has 30 of the 50 per cent that function 3 has.
+    // Function 4 takes 30 of the 50 per cent of function 3.
     assert_true(fabs(branch_of(4)->part - 0.6) < 1e-9);
 }
 
-// The total and the shares of the branches are separate estimates, but no
-// branch exceeds the total.
+// A branch never exceeds the total, although both are separate estimates.
 TEST_WITH(test_no_part_is_more_than_the_whole, set_up, tear_down)
 {
     static const struct CallEdges noisy[] = {

@@ -23,7 +23,7 @@ static void set_up(int width, int height)
     Frame_draw(&stage.ui);
 }
 
-// Checks whether the bottom line has a key with this label.
+// Checks that the bottom line has a key with this label, or that it has none.
 static void expect_offered(const char *label, bool offered)
 {
     const struct Canvas *canvas = &stage.ui.canvas;
@@ -36,7 +36,7 @@ static void expect_offered(const char *label, bool offered)
                  offered ? " not" : "", line);
 }
 
-// Selects the hottest box at this depth.
+// In the flame graph, selects the box with the largest share at this depth.
 static void select_box(int depth)
 {
     FlameState_take(&stage.ui.flame,
@@ -46,9 +46,9 @@ static void select_box(int depth)
         Stage_press('j');
 }
 
-// Returns a key that opens the view `id` from the front view. Returns 0 if the
-// front view has its own use for all keys of view `id`. Also returns 0 if view
-// `id` needs a selected function and the front view has none.
+// Returns a key that opens the view `id` from the visible view. Returns 0 if
+// there is no such key, because the visible view uses it or has no selected
+// function.
 static uint32_t opener(const struct View *front, enum ViewId id)
 {
     if (VIEWS[id]->opens.ability & ~front->can)
@@ -61,8 +61,8 @@ static uint32_t opener(const struct View *front, enum ViewId id)
     return 0;
 }
 
-// The last line has the selected function's mean self time, as the column AVG
-// has it.
+// The last line shows the selected function's mean self time in the same form
+// as the column AVG.
 TEST(test_the_self_time_of_the_selected_function)
 {
     set_up(160, 40);
@@ -104,7 +104,7 @@ TEST(test_without_a_sampler)
             Sample_new((struct SampleSpec){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
-        stage.ui.message[0] = 0; // The message must come only once.
+        stage.ui.message[0] = 0; // It must not come again.
         Navigation_open(&stage.ui, views[i]);
         Stage_expect("this process may not read its own", true);
     }
@@ -153,7 +153,7 @@ TEST(test_a_tid_that_comes_again)
     set_up(150, 40);
     assert_int_equal(Model_push(&ui->model, snapshot), 0);
     Stage_press('t');
-    for (int i = 1; i <= 5; i++) { // This loop selects each thread.
+    for (int i = 1; i <= 5; i++) { // Selects each thread.
         Stage_press('j');
         assert_int_equal(list->selected, i);
         Frame_draw(ui);
@@ -169,7 +169,7 @@ TEST(test_a_tid_that_comes_again)
     Stage_press('t');
     Stage_expect("● Thread-1 (serve)", true);
     Stage_expect("● has ended", false);
-    // The second thread ends, too, and a third thread gets the same id.
+    // Now the second thread has ended, too, and a third thread has the same id.
     snapshot = with_a_tid_twice(5);
     threads_of(snapshot)[2].tid = snapshot->threads[1].tid;
     threads_of(snapshot)[1].ended = 1;
@@ -237,7 +237,7 @@ TEST(test_no_latencies)
     Stage_expect("IN FLIGHT", true);
 }
 
-// Writes everything that a key can change, except the message, to `out`.
+// Writes to `out` everything that a key can change, except the message.
 static void picture(struct Bytes *out)
 {
     const struct Ui *ui = &stage.ui;
@@ -256,7 +256,7 @@ static void picture(struct Bytes *out)
     assert_int_equal(out->error, 0);
 }
 
-// Opens a view with all of its data, and selects a row on which each key of the
+// Opens a view with all of its data. Selects a row for which each key of the
 // view has an effect.
 static void open_whole(enum ViewId id)
 {
@@ -281,8 +281,8 @@ static void open_whole(enum ViewId id)
         Stage_press((uint32_t)*key);
 }
 
-// Draws the view after the key `binding` (NULL: no key) and a further snapshot,
-// because a change since the baseline needs a newer snapshot than the
+// Draws the view after the key `binding` (or no key if it is NULL) and one more
+// snapshot. A change since the baseline needs a newer snapshot than the
 // baseline's.
 static void check_after(enum ViewId id, const struct Binding *binding,
                         struct Bytes *out)

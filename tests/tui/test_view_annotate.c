@@ -34,7 +34,7 @@ static void set_up(int width, int height)
     Frame_draw(&stage.ui);
 }
 
-// Delivers the answer to the view's request.
+// Answers the view's request for code with this listing.
 static void answer(struct Listing *listing)
 {
     Listing_free(stage.feed.listing.newest);
@@ -52,7 +52,7 @@ static void open_view(int width, int height, const char *file)
     answer(Sample_listing(stage.ui.annotate.id, file));
 }
 
-// Fails unless one line contains all of these texts in this order.
+// Fails unless a line of the screen has all of these texts in this order.
 static void expect_line(const char *const *parts)
 {
     char *text = strdup(Stage_text()), *saved, *line;
@@ -93,8 +93,8 @@ static int bar_of(const char *text, uint8_t *style)
     return cells;
 }
 
-// If there are samples, a bar shows the share of time. If there are no samples,
-// a faint bar shows cycles, which are equal for all instructions of a block.
+// A bar shows an instruction's share of the samples. Without samples, a faint
+// bar shows its cycles, unless a block has equal cycles.
 TEST(test_bars)
 {
     uint8_t style = STYLE_PLAIN;
@@ -123,8 +123,7 @@ TEST(test_bars)
     assert_int_equal(style, STYLE_FAINT);
     listing = Sample_listing(stage.ui.annotate.id, source_path);
     for (size_t i = 0; i < listing->row_count; i++)
-        copy[i].cycles = 20; // all instructions are one block, so all cycles
-                             // are equal
+        copy[i].cycles = 20; // as in a single block
     listing->rows = copy;
     answer(listing);
     EXPECT("LOAD_FAST", "20");
@@ -140,7 +139,7 @@ static void fail_with(int error, const char *why)
     Frame_draw(&stage.ui);
 }
 
-// The ages of a task and of the newest hit say what they are.
+// An age on the screen says whether it is that of a task or of the newest hit.
 TEST(test_ages)
 {
     open_view(150, 40, source_path);

@@ -42,7 +42,7 @@ TEST(test_moving)
 {
     set_up(100, 30);
     assert_string_equal(selected(), "all threads");
-    Stage_press(PRESS_DOWN); // selects the hottest callee
+    Stage_press(PRESS_DOWN); // selects the largest callee
     assert_string_equal(selected(), "<module>");
     Stage_press('j');
     assert_string_equal(selected(), "Plan.execute");
@@ -52,7 +52,7 @@ TEST(test_moving)
     assert_string_equal(selected(), "Plan.execute");
     for (int i = 0; i < 20; i++)
         Stage_press(PRESS_LEFT);
-    // The selection stays at the last box.
+    // The last box stays selected.
     assert_true(strlen(selected()) > 0);
     Stage_press('k');
     Stage_press(PRESS_UP);
@@ -72,13 +72,13 @@ TEST(test_clicks)
     set_up(100, 30);
     Stage_press(Key_click(50, layout->body_y + 1));
     assert_string_equal(selected(), "<module>");
-    // The second click on the box zooms in.
+    // A second click on the selected box zooms in.
     Stage_press(Key_click(50, layout->body_y + 1));
     assert_string_equal(zoomed(), "<module>");
     // A click on the caller zooms out again.
     Stage_press(Key_click(50, layout->body_y));
     assert_string_equal(zoomed(), "all threads");
-    // There is no box at this point.
+    // Clicks beside all boxes have no effect.
     Stage_press(Key_click(50, layout->body_y + 15));
     Stage_press(Key_click(99, 29));
     Stage_press(Key_click(99, 0));
@@ -99,21 +99,21 @@ TEST(test_search_outside)
     assert_string_equal(zoomed(), "<module>");
     Stage_expect("parse_row", true);
     Stage_press(PRESS_ENTER);
-    // this searches for the caller of the zoomed box
+    // <module> is the caller of the zoomed box.
     Stage_type("/<module>");
     Stage_press(PRESS_ENTER);
     assert_string_equal(selected(), "<module>");
     assert_string_equal(zoomed(), "<module>");
 }
 
-// Each letter searches from the box at which the search began, and undoes the
-// zoom that earlier letters caused.
+// After each letter, the search begins again at the box that was selected
+// before the search, and without the zoom of earlier letters.
 TEST(test_search_letter_by_letter)
 {
     set_up(60, 12);
     Stage_type("j/and_then");
     assert_non_null(strstr(zoomed(), "and_then"));
-    Stage_press('#'); // This text matches no name.
+    Stage_press('#'); // Now nothing matches.
     assert_string_equal(selected(), "<module>");
     assert_string_equal(zoomed(), "all threads");
     Stage_press(PRESS_BACKSPACE);
@@ -142,8 +142,7 @@ TEST(test_what_is_gone_for_the_moment)
     assert_string_equal(zoomed(), "Plan.execute");
 }
 
-// Returns the CPU time of all rows since the start, divided by the length of
-// this time.
+// Returns the CPU time of all rows since the start as a share of this time.
 static double total_of(unsigned tick)
 {
     struct FlameTable *table = Sample_stacks((struct SampleSpec){.tick = tick});
@@ -175,7 +174,7 @@ TEST(test_windows)
     Stage_expect("over 3 s, 300 samples", true);
     take(30);
     take(33);
-    // The last window is the longest one for which there is data.
+    // The longest window has as many seconds as there is data for.
     Stage_expect("over 25 s, 2", true);
     Stage_press('w');
     Stage_expect("over 28 s, 2", true);
@@ -189,7 +188,7 @@ TEST(test_windows)
     Stage_expect("no other yet", true);
     take(38);
     Stage_expect("over 5 s, 500 samples, since r", true);
-    // In other views, the new window begins with the next answer.
+    // If r is pressed in another view, the window begins with the next answer.
     Navigation_back(&stage.ui);
     Stage_press('r');
     take(39);

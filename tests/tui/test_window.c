@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/window, which decides how many digits of a share are shown,
-// by the share's number of samples.
+// Tests tui/model/window. The number of digits that a share has on the screen
+// depends on its number of samples.
 #include "tui/model/window.h"
 
 #include "tests/tui/sample.h"
@@ -45,7 +45,7 @@ TEST(test_words)
     assert_string_equal(says(2000, .0034), "0.3%");
     assert_string_equal(says(20000, .00034), "0.03%");
     assert_string_equal(says(4e5, .00001), "<0.01%");
-    // One sample stands for 0.25 %, rounded up.
+    // One sample is 0.25 %, which is rounded up.
     assert_string_equal(says(400, .001), "<0.3%");
     assert_string_equal(says(500, .001), "<0.2%");
     assert_string_equal(says(1e4, .00009), "<0.01%");
@@ -70,7 +70,7 @@ TEST(test_text)
     assert_string_equal(Window_text(out, &window), "");
 }
 
-// The time of a thread in code that is not traced is sampled as well.
+// The samples of a thread include those in code that is not traced.
 TEST(test_of_a_snapshot)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
