@@ -7,6 +7,7 @@ import json
 import subprocess
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from e2e import trace, trace_processor
@@ -191,6 +192,14 @@ FLAGS = """
 select replace(replace(key, 'debug.', ''), 'args.', ''), count(*) from slice
 join args using (arg_set_id) where int_value = 1 and display_value = 'true' group by 1
 """
+STEPS = f"""
+select slice.id, slice.name, ts, ts + dur, tid, {ARGUMENT.format("task")}, slice.parent_id
+from {ON_THREADS} where category = 'task' order by ts
+"""
+PARENTS = (
+    f"select slice.id, slice.name, ts, ts + dur, tid from {ON_THREADS} where {IS_CALL}"
+)
+FLOWS = "select slice_out, slice_in from flow"
 THREADS = "select pid, tid, thread.name from thread join process using (upid) where tid > 0"
 PROCESSES = "select pid, name from process where pid > 0"
 
@@ -208,6 +217,7 @@ def unescape(cell):
 class Answers:
     """Has Perfetto's answers about a file, and the answers of the reader in trace.py."""
 
+    path: Path
     ours: trace.Trace
     final: dict  # the snapshot at the end of the trace
     complaints: list
@@ -244,7 +254,7 @@ def answers(tmp_path_factory, ask):
             rows = [ask(path, query) for query in queries]
             if "json" in name:
                 rows = [[tuple(map(unescape, row)) for row in each] for each in rows]
-            known[path] = Answers(trace.read(path), final, *rows)
+            known[path] = Answers(path, trace.read(path), final, *rows)
         return known[path]
 
     return answers
@@ -337,6 +347,23 @@ def test_threads(answers, name):
     names = list(of.ours.threads.values())
     assert {"MainThread", "one", "two ä", *map(str, range(140))} <= set(names)
     assert of.processes == [(of.final["pid"], of.ours.other["command"])]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_steps_are_linked_in_order(answers, ask, name):
+    """A flow links each step of a task to the task's next step, and nothing else. A step
+    has the times of its call of Handle._run."""
+    path = answers("whole", name).path
+    tasks, links, calls = {}, [], {row[0]: row[1:] for row in ask(path, PARENTS)}
+    for number, _, begin, end, tid, task, parent in ask(path, STEPS):
+        assert calls[parent] == ("Handle._run", begin, end, tid)
+        if task in tasks:
+            before, ended = tasks[task]
+            links.append((before, number))
+            assert ended <= begin
+        tasks[task] = number, end
+    assert len(tasks) > 9 and len(links) > 30
+    assert sorted(ask(path, FLOWS)) == sorted(links)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Tests the steps of asyncio's tasks in the timeline. Each step has the name of its task.
 To find the name, Ocular runs no code of the program.
-tests/e2e/test_trace_processor_tasks.py tests the links between the steps."""
+tests/e2e/test_trace_processor.py tests the links between the steps."""
 
 import asyncio
 import gc
 import sys
+import threading
 import weakref
 
 import ocular
@@ -100,6 +101,98 @@ def test_derived_tasks(record, kind):
     name = "odd" if kind is asyncio.tasks._CTask else "task"
     assert named(found, name) == [[name] * 3] * 3
     assert not set(asked) - {"__eq__"}  # asyncio's own sets call __eq__
+
+
+ODD_NAME = 'odd "\\ \u00e4\U0001f468 \x01'
+
+
+def test_tasks_of_many_kinds(record):
+    """Ocular runs no code of a callback to find out whether it is the step of a task."""
+    asked = []
+
+    class Odd:
+        @property
+        def __self__(self):
+            asked.append("__self__")
+            return asyncio.current_task()
+
+        def __call__(self):
+            pass
+
+    class OddHandle(asyncio.Handle):
+        @property
+        def _callback(self):
+            asked.append("_callback")
+            return Odd()
+
+        @_callback.setter
+        def _callback(self, callback):
+            pass
+
+    async def fails():
+        await asyncio.sleep(0)
+        raise ZeroDivisionError
+
+    async def renamed():
+        await asyncio.sleep(0)
+        asyncio.current_task().set_name("after")
+        await asyncio.sleep(0)
+
+    async def main(loop):
+        for _ in range(30):  # Some of these tasks have the address of an earlier one.
+            await loop.create_task(work(), name="again")
+        cancelled = loop.create_task(asyncio.sleep(60), name="cancelled")
+        failing = loop.create_task(fails(), name="fails")
+        await asyncio.sleep(0)
+        cancelled.cancel()
+        await asyncio.gather(cancelled, failing, return_exceptions=True)
+        await loop.create_task(renamed(), name="before")
+        for name in ODD_NAME, "ä" * 33:  # The second name is longer than the room for it.
+            await loop.create_task(work(1), name=name)
+        waiting = loop.create_task(work(), name="waits")
+        odd = OddHandle(None, (), loop)
+        for callback in Odd(), waiting.get_name, waiting.done, list, odd._run:
+            loop.call_soon(callback)
+        await waiting
+        loop.set_task_factory(asyncio.eager_task_factory)
+        await loop.create_task(work(3), name="eager")
+        await loop.create_task(work(0), name="eager at once")
+
+    found = record(lambda: run(main))
+    assert named(found, "again") == [["again"] * 3] * 30
+    assert named(found, "before") == [["before", "before", "after"]]
+    for name, steps in (
+        *(("cancelled", 2), ("fails", 2), (ODD_NAME, 2), ("ä" * 32, 2), ("waits", 3)),
+        ("eager", 3),  # The first step belongs to the task that made this one.
+    ):
+        assert named(found, name) == [[name] * steps]
+    assert named(found, "eager at once") == []
+    assert asked == ["_callback"]  # Only Handle._run itself reads it.
+
+
+def test_tasks_of_threads(record):
+    async def main(loop):
+        name = threading.current_thread().name
+        tasks = [loop.create_task(work(4), name=f"{name} {n}") for n in range(3)]
+        await asyncio.gather(*tasks)
+
+    def program():
+        threads = [threading.Thread(target=run, args=[main], name=name) for name in "ab"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    found = record(program)
+    for name in (f"{thread} {n}" for thread in "ab" for n in range(3)):
+        assert named(found, name) == [[name] * 5]
+
+
+def test_where_the_loop_is_dark_there_are_none(record):
+    (steps,) = record(
+        lambda: run(lambda loop: work(300)), deinstrument_threshold=50
+    ).values()
+    assert 40 < len(steps) <= 51
 
 
 @pytest.mark.parametrize("kind", TASKS)
