@@ -34,15 +34,15 @@ enum ColumnId { // columns in the order on the screen
 #define IDLE_S 60.0
 
 // A call hangs if it takes longer than HANG_S seconds and longer than
-// HANG_TIMES times P99, or than the longest call if P99 is not known. At least
-// HANG_ENDED calls must have ended, because a main loop or a thread of a pool
-// runs for hours.
+// HANG_TIMES times P99. If P99 is not known, it hangs if it also takes longer
+// than the longest ended call. At least HANG_ENDED calls of the function must
+// have ended, because a main loop or a thread of a pool may run for hours.
 #define HANG_S 1.0
 #define HANG_ENDED 10
 #define HANG_TIMES 10
 
-// struct RowBase has the counts at the reset, which are subtracted from the
-// newest counts. Without a reset all members are 0.
+// struct RowBase contains the counts at the reset, which are subtracted from
+// the newest counts. Before the first reset all members are 0.
 struct RowBase {
     double calls;
     double estimated;
@@ -58,17 +58,17 @@ struct Row {
     // The function in the model's snapshot, or NULL if the snapshot does not
     // list the function.
     const struct Function *now;
-    // The user has chosen one thread, and part_share is the function's share in
-    // this thread.
+    // True if the user has chosen one thread. part_share is then the function's
+    // share in this thread.
     bool part;
     double part_share;
     // Stretch of time in which the snapshot's shares were measured.
     struct Window window;
-    // The worker that stands out in this function. Unknown, if the snapshot is
-    // of one process.
+    // The worker whose numbers for this function stand out. It is unknown if
+    // the snapshot is of one process.
     struct FunctionStandouts workers;
-    // Seconds of CPU time of the function and its callees since the sampler
-    // began, and the number of samples for this time (NaN = unknown).
+    // CPU time of the function and its callees in seconds since the sampler
+    // began, and the number of samples on which it is based (NaN = unknown).
     double cpu_s, cpu_samples;
     struct RowBase base;
     // The values of the columns at the baseline (NaN = unknown).
@@ -77,41 +77,43 @@ struct Row {
     float trend[TREND_LENGTH];
     // Number of snapshots since the last snapshot that listed this function.
     unsigned unseen;
-    bool deopt; // an instruction has just lost its specialisation
+    bool deopt; // true if an instruction has just lost its specialised form
 };
 
 void Row_init(struct Row *row, uint64_t id);
 void Trend_push(float trend[TREND_LENGTH], double share);
-// Takes the function's newest numbers, and the workers that stand out, unless
-// `standouts` is NULL.
+// Stores the function's newest numbers. Also stores the workers that stand out,
+// unless `standouts` is NULL.
 void Row_take(struct Row *row, const struct Function *now, struct Window window,
               const struct Standouts *standouts);
-void Row_reset(struct Row *row); // makes the row's counts start now
+void Row_reset(struct Row *row); // makes the row's counts begin now
 
-// Returns a number of a snapshot, or NaN for null.
+// Converts a number of a snapshot to a double, in which NaN stands for null.
 double Row_u64(uint64_t value);
 // Returns the function's share in the chosen thread, or in all threads.
 double Row_share(const struct Row *row);
 double Row_calls(const struct Row *row); // Returns the number of counted calls.
 // Returns the estimated number of calls, or NaN if there is no estimate.
 double Row_estimated(const struct Row *row);
-// Returns true if the function's numbers come from slices. In a slice the calls
-// are counted over a known time.
+// Returns true if the function's numbers come from slices (times in which all
+// functions have hooks). Its calls were then counted over a known time.
 bool Row_is_sliced(const struct Row *row);
-// Returns false if the standard error of the estimated calls is known and too
-// large. The limit is an eighth of the estimate, since one estimate in twenty
-// is then wrong by more than a quarter. For estimates from slices the limit is
-// a half.
+// Returns false if the standard error of the estimated number of calls is known
+// to be too large. The limit is an eighth of the estimate. With this error, one
+// estimate in twenty is wrong by more than a quarter. For estimates from slices
+// the limit is a half.
 bool Row_is_sure(const struct Row *row);
-// Returns true if only the first digit of an estimate from slices is known.
+// Returns true if an estimate from slices is so rough that only its first digit
+// is known.
 bool Row_is_rough(const struct Row *row);
 double Row_best_calls(const struct Row *row);
-double Row_self(const struct Row *row); // Returns the cycles of timed calls.
-// Returns Row_self plus the mean cost of each call that was not timed.
+// Returns the self cycles of all timed calls.
+double Row_self(const struct Row *row);
+// Returns Row_self, plus the mean cost for each call that was not timed.
 double Row_spent(const struct Row *row);
 bool Row_spent_estimated(const struct Row *row);
-// Returns the CPU cycles of the function and its callees. The number is a lower
-// bound, unless Row_calls_exact returns true.
+// Returns the cycles of the function and its callees. If Row_calls_exact
+// returns false, the real number may be larger.
 double Row_total(const struct Row *row);
 double Row_waited(const struct Row *row);
 double Row_raised(const struct Row *row);
@@ -119,26 +121,26 @@ bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
 // Returns true for a C function with a row of its own.
 bool Row_is_c(const struct Row *row);
-// Returns true if the function's data is old and the function may be running.
-// (A function that is not called has no newer data.)
+// Returns true if the function's data are old although the function may be
+// running. (If a function is not called, there are no newer data.)
 bool Row_is_stale(const struct Row *row);
 // Returns false if the samples of the window show that the function does not
 // run.
 bool Row_may_run(const struct Function *function);
-// Returns the mean CPU time of a call in seconds, with callees. Returns NaN if
-// the CPU time or the number of calls is not known.
+// Returns the mean CPU time of a call and its callees, in seconds. Returns NaN
+// if the CPU time or the number of calls is not known.
 double Row_cpu(const struct Row *row);
-// Returns true if the oldest call in flight hangs. If no call of a function has
-// ended yet, the function may be a main loop, and does not hang.
+// Returns true if the function's oldest unfinished call hangs. A function none
+// of whose calls has ended may be a main loop, so it does not hang.
 bool Row_hangs(const struct Row *row);
-// Returns true if the function was not called in the last minute, has no call
-// in flight, and is on no stack of the window's samples. The window has samples
-// of running threads and of waiting threads.
+// Returns true if the function was not called in the last minute, has no
+// unfinished call, and is on no stack that was sampled in the window. Samples
+// of waiting threads count, too.
 bool Row_is_idle(const struct Row *row);
-// Returns the cycles that the function's calls use per second, which is calls
-// per second times the mean cost. Returns 0 if the calls per second or the mean
+// Returns the cycles per second that the function uses, which are its calls per
+// second times their mean cost. Returns 0 if the calls per second or the mean
 // cost is not known.
 double Row_recent_cost(const struct Row *row);
-// Returns the number of samples from which the rate of calls is estimated, or
-// NaN if this number is not known.
+// Returns the number of samples on which the rate of calls is based, or NaN if
+// this number is not known.
 double Row_rate_samples(const struct Row *row);

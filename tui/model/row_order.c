@@ -14,7 +14,7 @@ struct SortItem {
     double key;
     const char *text;
     double share;
-    double recent; // Cycles per second that the function's calls take.
+    double recent; // Cycles per second that the function uses.
     double self;   // cycles
     uint64_t id;
     uint32_t row;
@@ -23,8 +23,8 @@ struct SortItem {
 
 struct SortWay {
     bool by_text;
-    bool sinks; // Idle functions come last, even in the inverted order.
-    int sign;   // The factor is -1 if the order is inverted, else 1.
+    bool sinks; // True if idle functions come last, even in the inverted order.
+    int sign;   // -1 if the order is inverted, otherwise 1.
 };
 
 static int larger_first(double a, double b)
@@ -32,8 +32,8 @@ static int larger_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Rows with equal keys are sorted by cost, and rows with equal cost by id, so
-// that rows keep their order between snapshots.
+// Rows with equal keys are sorted by share and cost, and finally by id. Their
+// order is therefore the same in each snapshot.
 static int compare_equals(const struct SortItem *a, const struct SortItem *b)
 {
     int result = a->idle - b->idle;
@@ -71,7 +71,7 @@ bool RowOrder_matches(const struct Row *row, const char *text)
     return Text_has(row->now->name, text) || Text_has(row->now->file, text);
 }
 
-// Returns the share, or 0 if the share has fewer than WINDOW_LEAST samples.
+// Returns the share, or 0 if it is based on fewer than WINDOW_LEAST samples.
 static double seen_share(const struct Row *row, double share)
 {
     return Window_basis(&row->window, share) == BASIS_NONE && share > 0 ? 0
@@ -97,11 +97,11 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.text = Column_text_key(id, row);
     else
         item.key = Column_key(id, row, request->baseline);
-    // P99 is at least P50. A busy function often has only P50, because some of
-    // its calls were cut.
+    // P99 is at least P50. P50 is used if there is no P99, which happens for a
+    // busy function because some of its calls were cut off.
     if (id == COLUMN_WALL_P99 && !request->baseline && isnan(item.key))
         item.key = row->now->wall_p50_s;
-    // A call that hangs has no latency yet, so its age counts.
+    // If a call hangs, it has no latency yet, so its age is used.
     if (id == COLUMN_WALL_P99 && !request->baseline && Row_hangs(row))
         item.key = fmax(item.key, row->now->oldest_s);
     if (id == COLUMN_SHARE && !request->baseline)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A row is dropped after FORGET_AFTER snapshots that do not list the function.
-// A row is not dropped at once, because a process may list only its hottest
-// functions, which change often.
+// A row is dropped after FORGET_AFTER snapshots without its function. Rows are
+// not dropped earlier, because a process may list only its hottest functions,
+// which change often.
 #define FORGET_AFTER TREND_LENGTH
 
 static uint32_t *find_slot(const struct RowTable *table, uint64_t id)

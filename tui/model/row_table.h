@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A RowTable has the rows of all functions that the viewer knows, and finds
-// them by function id. The model owns the table.
+// A RowTable contains the rows of all functions that the viewer knows, and
+// finds a row by the id of its function. The model owns the table.
 #pragma once
 
 #include "tui/model/row.h"
 
 struct RowTable {      // A zeroed table is empty.
-    struct Row *items; // Owned array of one row for each id, not sorted.
+    struct Row *items; // Owned array with one row for each id, not sorted.
     size_t count;
     size_t capacity;
     // Owned hash table with open addressing. A slot is an index in `items` plus
@@ -16,14 +16,14 @@ struct RowTable {      // A zeroed table is empty.
 };
 
 void RowTable_release(struct RowTable *table);
-// Reserves memory for `more` new rows. Returns 0, or -ENOMEM with the table
+// Allocates memory for `more` new rows. Returns 0, or -ENOMEM with the table
 // unchanged.
 int RowTable_reserve(struct RowTable *table, size_t more);
 // Returns the row with this id, or NULL.
 struct Row *RowTable_find(const struct RowTable *table, uint64_t id);
-// Returns the row with this id, or a new row. The caller has reserved memory
-// for a new row.
+// Returns the row with this id. If there is none, adds a row. Memory for a new
+// row must have been allocated by RowTable_reserve.
 struct Row *RowTable_take(struct RowTable *table, uint64_t id);
-// Drops rows that no recent snapshot has listed.
+// Drops rows that no recent snapshot has contained.
 void RowTable_forget(struct RowTable *table);
 void RowTable_clear(struct RowTable *table); // drops all rows

@@ -11,26 +11,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The standard error of each number is at least ROUGH of the number.
+// The standard error of each number is at least this part of the number.
 #define ROUGH 0.1
-// Standard errors are at least this large: a share of a core, and the lag of a
-// loop in seconds, which is rounded to a millisecond.
+// Least standard errors of a share of a core, and of the lag of an event loop
+// in seconds, which is rounded to a millisecond.
 #define LEAST_SHARE 0.0025
 #define LEAST_LAG_S 0.5e-3
-// Limits of stalls in seconds are equal if they differ by less than this. They
-// are rounded to ticks, whose length differs a little between two runs.
+// Two limits for stalls count as equal if they differ by less than this number
+// of seconds. Limits are rounded to ticks, and the length of a tick differs a
+// little between two runs.
 #define SAME_LIMIT_S 1e-6
-// Latencies of functions whose P99 is below this number of seconds in both runs
-// are not compared, because the CPU time of a call says more.
+// Latencies of a function are not compared if its P99 is below this number of
+// seconds in both runs. The CPU time of a call then says more.
 #define LEAST_LATENCY_S 1e-3
-// Quantiles are those of the newest calls, at most this number.
+// Quantiles are computed from at most this number of newest calls.
 #define NEWEST 1000.0
-#define LEAST_CALLS 20.0 // Least number of calls for a quantile.
-// Calls that come together take similar times, so the variance of a quantile is
-// this many times larger than that of independent calls.
+#define LEAST_CALLS 20.0 // Least number of calls for computing a quantile.
+// Calls in quick succession take similar times. The variance of a quantile is
+// therefore this many times larger than for independent calls.
 #define BURST 4.0
-// Distance of the 99th percentile from the median, in standard deviations of a
-// normal distribution, and the standard errors of both for one call.
+// For a normal distribution, in standard deviations: the distance of the 99th
+// percentile from the median, and the standard errors of the median and of the
+// 99th percentile for one call.
 #define P99 2.326
 #define P50_ERROR 1.253
 #define P99_ERROR 3.733
@@ -61,7 +63,8 @@ struct Work {
     const struct Snapshot *a, *b;
 };
 
-// Adds a number that both runs have. `least` is the least standard error.
+// Adds a number that both runs have to the list of compared numbers. `least` is
+// the smallest standard error that the number can have.
 static void add(struct Work *work, struct ComparedNumber number, struct Side a,
                 struct Side b, double least)
 {
@@ -86,8 +89,8 @@ static struct Side share_of(double share)
     return (struct Side){share, 0};
 }
 
-// A number of events at random times, as a rate. `error` is the standard
-// deviation of the number itself, divided by the number, or NaN.
+// Returns the rate of events that come at random times. `error` is the relative
+// standard deviation of the number of events, or NaN.
 static struct Side rate_of(double count, double seconds, double error)
 {
     double estimated = isnan(error) ? 0 : error * count;
@@ -108,7 +111,8 @@ static void compare_shares(struct Work *work)
         share_of(a->gc_share), share_of(b->gc_share), LEAST_SHARE);
 }
 
-// Returns the seconds in which the numbers were counted that are in no event.
+// Returns the seconds over which those numbers were counted that are in no
+// event.
 static double counted_s(const struct Snapshot *run)
 {
     return isfinite(run->totals_s) ? run->totals_s : run->uptime_s;
@@ -151,7 +155,8 @@ static bool has_type(const struct Snapshot *run, size_t count, const char *type)
     return false;
 }
 
-// Compares the types of exceptions of `run`, without those of the run `before`.
+// Compares the types of exceptions of `run`. Types that the run `before` also
+// has are left out.
 static void compare_exceptions(struct Work *work, const struct Snapshot *run,
                                const struct Snapshot *before)
 {
@@ -169,7 +174,8 @@ static void compare_exceptions(struct Work *work, const struct Snapshot *run,
 
 // --- Event loops
 
-// The lags of single timers scatter about as much as their mean.
+// The standard deviation of the lag of one timer is about as large as the mean
+// lag.
 static struct Side lag_of(const struct LoopRow *loop)
 {
     bool known = loop->timers != NULL_U64 && loop->timers > 0;
@@ -197,7 +203,7 @@ static void compare_loops(struct Work *work)
 // --- Latencies
 
 // Returns a quantile. The logarithms of latencies are assumed to have a normal
-// distribution, whose width follows from both quantiles.
+// distribution, and its width follows from P50 and P99.
 static struct Side quantile_of(const struct Function *f, bool p99)
 {
     double value = p99 ? f->wall_p99_s : f->wall_p50_s, width = 1, error;
@@ -234,9 +240,9 @@ static const struct Function **list(const struct Snapshot *run, size_t *count)
     return all;
 }
 
-// Returns true if another function of the run has the same name and file, as
-// lambdas do. Then it is not known which function of the other run is the same
-// one, because lines move if the program changes.
+// Returns true if another function of the run has the same name and file, which
+// is usual for lambdas. It is then unknown which function of the other run is
+// the same, because lines move if the program is changed.
 static bool has_namesake(const struct Function **all, size_t count, size_t i)
 {
     return (i > 0 && by_place(&all[i - 1], &all[i]) == 0) ||
@@ -263,8 +269,8 @@ static void compare_function(struct Work *work, const struct Function *a,
                                     .file = a->file,
                                     .unit = "s"},
             quantile_of(a, p99), quantile_of(b, p99), 0);
-    // If a function has two typical durations, chance decides which of them is
-    // the P50.
+    // If a function has two typical durations, it depends on chance which of
+    // them is the P50.
     if (work->count == first + 2 && !work->numbers[first].measured.apart &&
         a->wall_p50_s <= b->wall_p99_s && b->wall_p50_s <= a->wall_p99_s)
         work->numbers[first + 1].measured.apart = false;
@@ -320,7 +326,8 @@ const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
     compare_shares(&work);
     compare_loops(&work);
     if (rates) {
-        // Without a known limit, it is not known what a stall is.
+        // Stalls are compared only if their limit is known and the same in both
+        // runs.
         if (fabs(a->stall_limit_s - b->stall_limit_s) < SAME_LIMIT_S)
             add(&work,
                 (struct ComparedNumber){.what = "stalls", .unit = "per_min"},

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Compares those numbers of two runs that are no times of a function's own
-// code: latencies of functions, the GIL, garbage collection, exceptions, and
-// event loops. A change of less than two standard errors is noise. Such numbers
-// differ more between two runs of the same program than their statistics say,
-// so a part of the number itself is added to its standard error.
+// Compares those numbers of two runs that are not times of a function's own
+// code, which are latencies of functions, the GIL, garbage collection,
+// exceptions, and event loops. A change of less than two standard errors is
+// noise. Between two runs of the same program such numbers differ more than
+// their statistics say. A part of the number is therefore added to its standard
+// error.
 #pragma once
 
 #include "ipc/snapshot.h"
 
 #include <stdbool.h>
 
-#define COMPARISON_LIMIT 2.0 // standard errors above which a change is no noise
+// A change of more standard errors than this is not noise.
+#define COMPARISON_LIMIT 2.0
 
 // A number that is measured in both runs, or null if it is unknown.
 struct Measured {
@@ -18,13 +20,14 @@ struct Measured {
     double b; // The number in the second run.
     double change;
     double error;   // Standard error of `change`.
-    uint64_t apart; // Tells whether `change` is more than noise.
+    uint64_t apart; // True if `change` is more than noise.
 };
 
 // A number of the whole run, or the latency of a function.
 struct ComparedNumber {
     const char *what;
-    // The function, the type of exceptions, or the thread; or NULL.
+    // Name of the function, of the type of exceptions, or of the thread; or
+    // NULL.
     const char *name;
     const char *file;         // The function's file, or NULL.
     const char *unit;         // "s", "share" (of a core), "per_s" or "per_min".
@@ -34,9 +37,9 @@ struct ComparedNumber {
 extern const struct Record COMPARED_NUMBER_RECORD;
 
 // Compares the numbers of two runs, whose snapshots are `a` and `b`. Rates are
-// compared only if `rates` is true. The returned list is in the arena. Numbers
-// that changed by more than noise come first. Sets *count to the number of
-// numbers. Returns NULL if there is no memory.
+// compared only if `rates` is true. The returned list is allocated in the
+// arena. Numbers that changed by more than noise come first. Sets *count to the
+// length of the list. Returns NULL if there is no memory.
 const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
                                                 const struct Snapshot *a,
                                                 const struct Snapshot *b,

@@ -11,7 +11,7 @@ static uint64_t less(uint64_t value, double base)
     return (double)value > base ? value - (uint64_t)base : 0;
 }
 
-// Returns the function with its counts since Row_reset.
+// Returns a copy of the function with its counts since Row_reset.
 static struct Function count_function(const struct Row *row)
 {
     struct Function function = *row->now;
@@ -27,7 +27,7 @@ static struct Function count_function(const struct Row *row)
     return function;
 }
 
-// Only the CPU share is known for a single thread.
+// For a single thread, only the CPU share is known.
 static void take_part(struct Function *function, const struct Row *row)
 {
     if (!row->part)

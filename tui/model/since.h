@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Since has the snapshot that the key E saves. The counts begin at the
-// last reset (r), as on the screen. The snapshot has either the functions on
-// the screen in the screen's order, or all functions. The snapshot borrows data
-// from the model, so the snapshot must be released before the model changes.
+// struct Since contains the snapshot that the key E saves. As on the screen,
+// its counts begin at the last reset (key r). It has either the functions that
+// are on the screen, in the same order, or all functions. It borrows data from
+// the model, so it must be released before the model changes.
 #pragma once
 
 #include "tui/model/model.h"
@@ -18,7 +18,7 @@ struct Since {
     struct TransitionPair *pairs;
 };
 
-// Makes the snapshot. If `shown` is true, includes only the functions on the
-// screen. The model must have a snapshot. Returns 0 or -ENOMEM.
+// Makes the snapshot. If `shown` is true, takes only the functions that are on
+// the screen. The model must have a snapshot. Returns 0 or -ENOMEM.
 int Since_make(struct Since *since, const struct Model *model, bool shown);
 void Since_release(struct Since *since);

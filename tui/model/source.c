@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// source.c first gets an O_PATH descriptor, which does not open the file, and
-// checks the file's type. Only a regular file is opened. So no device is
-// opened, and no process that waits at a pipe is woken.
+// source.c first gets an O_PATH descriptor of the file, which does not open the
+// file, and checks its type. It then opens only a regular file. No device is
+// therefore opened, and no process is woken that waits at a pipe.
 #include "tui/model/source.h"
 
 #include "ipc/own_file.h"
@@ -18,18 +18,17 @@
 #include <unistd.h>
 
 #define TAB 8
-// A file may change up to GRACE_S seconds after the process's start without
-// counting as changed. The kernel's clock for file times ticks every few
-// milliseconds, and the time of the process's start is precise to ten
-// milliseconds.
+// A file counts as unchanged if it was changed less than GRACE_S seconds after
+// the process's start. This is needed because the kernel's clock for file times
+// ticks only every few milliseconds, and because the start of a process is
+// known to ten milliseconds.
 #define GRACE_S 1.0
 
 // --- Finding the file
 
-// Returns an O_PATH descriptor of the file, or -errno. If the path leads
-// through an archive, returns the archive's descriptor and sets *member to the
-// rest of the path. If the path leads to a file without an archive, *member is
-// "".
+// Returns an O_PATH descriptor of the file, or -errno. If the path leads into
+// an archive, returns the archive's descriptor and sets *member to the rest of
+// the path. Otherwise *member is "".
 static int find_file(const struct SourceRequest *request, struct stat *file,
                      char member[PATH_MAX])
 {
@@ -52,7 +51,7 @@ static int find_file(const struct SourceRequest *request, struct stat *file,
         *slash = 0;
         int above = Place_find(root, path, O_PATH);
         if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
-            close(above); // `above` is a directory, so the path does not exist
+            close(above); // if `above` is a directory, the path does not exist
             break;
         }
         snprintf(member, PATH_MAX, "%s", rest);
@@ -74,8 +73,7 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 {
     const char *slash = strrchr(file, '/');
     char name[96], part[100];
-    // Keeps the end of a long file name, because the end is the most
-    // informative part.
+    // If the name of the file is long, keeps its end, which says most.
     snprintf(part, sizeof part, "%.90s",
              Text_tail(slash && slash[1] ? slash + 1 : file, 90));
     Text_clean(name, sizeof name, part);
@@ -86,13 +84,13 @@ static void say(struct Source *source, enum SourceState state, const char *file,
 static bool is_later(struct timespec time, const struct SourceRequest *request)
 {
     double s = (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-    // The result is false if the start of the process is NaN.
+    // If the start of the process is NaN, the result is false.
     return s > request->process_start_s + GRACE_S;
 }
 
-// Warns if the inode changed after the process began. If a file was copied
-// here, or if only its name or mode changed, its time of modification can be
-// older.
+// Adds a warning if the inode was changed after the process began. The file's
+// time of modification may be older than that, if the file was copied, or if
+// only its name or mode was changed.
 static void warn_if_replaced(struct Source *source,
                              const struct SourceRequest *request)
 {
@@ -145,8 +143,8 @@ static char *read_source(struct Source *source,
     return text;
 }
 
-// Splits the text into lines as Python does. Returns the number of lines, or 0
-// if memory is out.
+// Splits the text into lines as Python does it. Returns the number of lines, or
+// 0 if memory is out.
 static size_t cut_lines(struct Source *source, size_t size)
 {
     char *at = source->text, *end = at + size;
@@ -161,7 +159,8 @@ static size_t cut_lines(struct Source *source, size_t size)
         bool both = *at == '\r' && at + 1 < end && at[1] == '\n';
         if (*at != '\n' && *at != '\r') {
             if (!*at)
-                // NUL would end the line, and 1 is not printable either.
+                // NUL would end the line, so it is replaced by 1, which is not
+                // printable either.
                 *at = 1;
             continue;
         }

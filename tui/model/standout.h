@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// struct Standouts says for each function which of several processes stands
-// out. merge.c makes the list, and the model copies it into its rows.
+// struct Standouts tells for each function which of several processes stands
+// out by its numbers. merge.c makes the list, and the model copies it into its
+// rows.
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-// A process stands out if its share or its latency is at least STANDOUT_TIMES
-// times the usual number of the other processes. The share must also be at
+// A process stands out if its share or latency is at least STANDOUT_TIMES times
+// the usual share or latency of the other processes. The share must also be at
 // least STANDOUT_SHARE of a core, and the latency at least STANDOUT_S seconds.
 #define STANDOUT_TIMES 2.0
 #define STANDOUT_SHARE 0.02
@@ -16,19 +17,19 @@
 
 struct Standout {
     pid_t pid; // The process with the largest number (0 = unknown).
-    // The process's number, divided by the usual number of the other processes
-    // (NaN = unknown).
+    // The number of this process divided by the usual number of the other
+    // processes (NaN = unknown).
     double times;
     bool out; // True if the process stands out.
 };
 
 struct FunctionStandouts {
-    // The process that runs most in the function, by share, or by calls per
-    // second if there are no shares. The usual number is the mean of the other
-    // workers.
+    // The process in which the function runs most, by its share, or by its
+    // calls per second if there are no shares. The usual number is the mean of
+    // the other workers.
     struct Standout busy;
-    // The process in which the function is slowest, by P99, or by the age of a
-    // call that hangs. The usual number is the median of the other processes
+    // The process in which the function is slowest, by its P99 or by the age of
+    // a call that hangs. The usual number is the median of the other processes
     // that have a number.
     struct Standout slow;
 };

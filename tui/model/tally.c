@@ -43,7 +43,7 @@ static void add_function(struct Tally *tally, const struct Function *function)
     }
 }
 
-// If both snapshots have the same uptime, the older rates stay.
+// If both snapshots have the same uptime, the previous rates stay.
 static void update_rates(struct Tally *tally, const struct Snapshot *now,
                          const struct Snapshot *before)
 {
@@ -53,7 +53,7 @@ static void update_rates(struct Tally *tally, const struct Snapshot *now,
         double events = Row_u64(now->events) - Row_u64(before->events);
         // If `events` is NaN, the rate is NaN, too.
         tally->events_per_s = events < 0 ? 0 : events / span;
-        // If the snapshot has no pairs, the process does not record
+        // A snapshot without pairs comes from a process that does not record
         // transitions.
         if (now->transition_pair_count)
             tally->deopts_per_s = fmax(deopts - tally->deopts, 0) / span;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tally has sums over all functions of a snapshot, and rates since the
+// A tally contains sums over all functions of a snapshot, and rates since the
 // previous snapshot. The model owns the tally, and the header draws it.
 #pragma once
 
@@ -11,15 +11,16 @@ struct Tally { // a number in struct Tally is NaN if it is not known
     size_t armed;
     size_t partial;
     size_t dark;
-    // Age in seconds of the oldest data among the functions that run and are
-    // not armed.
+    // Age in seconds of the oldest data of all functions that run without
+    // hooks.
     double oldest_s;
     double specialized;
     double specializable;
     double share; // CPU share of all threads
     double events_per_s;
     double deopts_per_s;
-    double deopts; // number of deopts since the start
+    // Number of losses of specialised forms since the start of tracing.
+    double deopts;
 };
 
 void Tally_init(struct Tally *tally);

@@ -34,8 +34,8 @@ static double key_of(const struct Thread *thread, int sort)
     }
 }
 
-// Ended threads come last. Threads with equal keys are sorted by tid, and
-// threads with the same tid by name.
+// Ended threads come last. Threads with equal keys are sorted by thread id, and
+// then by name.
 static int compare(const void *left, const void *right, void *context)
 {
     const struct Thread *a = *(const struct Thread *const *)left;
@@ -111,7 +111,7 @@ struct ThreadFigures ThreadFigures_of(const struct Model *model,
     const struct ThreadMark *base = Mark_thread(&model->baseline_mark, thread);
     const struct ThreadMark *since =
         base ? base : Mark_thread(&model->reset_mark, thread);
-    // A thread that began after the baseline has 0 at the baseline.
+    // If a thread began after the baseline, its value at the baseline is 0.
     double before = model->baseline ? 0 : NAN;
     return (struct ThreadFigures){
         .cpu = thread->cpu_share,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ThreadsState is the state of the threads view, with the order and the numbers
-// of the threads.
+// ThreadsState is the state of the threads view. It consists of the order and
+// the numbers of the threads.
 #pragma once
 
 #include "tui/model/model.h"
@@ -18,7 +18,7 @@ enum ThreadsColumn {
 };
 
 struct ThreadsState {
-    // True if the selection follows a thread, false if it stays at the top.
+    // True if the selection follows a thread, and false if it stays at the top.
     bool pinned;
     struct ThreadKey pin;
     int sort; // an enum ThreadsColumn
@@ -29,11 +29,11 @@ struct ThreadsState {
 };
 
 void ThreadsState_release(struct ThreadsState *state);
-// Sorts the threads of the snapshot, which may be NULL. Without memory, the
+// Sorts the threads of the snapshot, which may be NULL. If memory is out, the
 // list is empty.
 void ThreadsState_arrange(struct ThreadsState *state,
                           const struct Snapshot *now);
-// Returns the thread in a row, or NULL for row 0, which stands for all threads.
+// Returns the thread of a row. Row 0 stands for all threads and has NULL.
 const struct Thread *ThreadsState_at(const struct ThreadsState *state,
                                      long row);
 // Returns the thread's name, or "(no name)".
@@ -41,14 +41,14 @@ const char *ThreadsState_name(const struct Thread *thread);
 // Returns the row of the selected thread, or -1 if the snapshot does not list
 // the thread any more.
 long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now);
-// Makes the selection follow `thread`, or the row of all threads if `thread` is
-// NULL.
+// Makes the selection follow `thread`. If `thread` is NULL, selects the row of
+// all threads.
 void ThreadsState_pin(struct ThreadsState *state, const struct Thread *thread);
 
-// struct ThreadFigures has the numbers of one thread since the reset or the
-// baseline. NaN means unknown.
+// struct ThreadFigures contains the numbers of one thread since the reset or
+// the baseline. NaN means unknown.
 struct ThreadFigures {
-    double cpu, cpu_before; // The thread's shares now and at the baseline.
+    double cpu, cpu_before; // CPU shares of the thread now and at the baseline.
     double wait, wait_before;
     double gil_held, gil_wait; // Shares now.
     double seconds;            // Seconds of CPU time of the thread.
@@ -57,6 +57,6 @@ struct ThreadFigures {
 
 struct ThreadFigures ThreadFigures_of(const struct Model *model,
                                       const struct Thread *thread);
-// Returns the numbers of all threads together. `wait` and `samples` are NaN,
-// because their sums are meaningless.
+// Returns the same numbers for all threads together. `wait` and `samples` are
+// NaN, because a sum of them has no meaning.
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A snapshot lists the callers of each function. If function B lists function A
-// as a caller, B is a callee of A.
+// A snapshot lists the callers of each function. If it lists A as a caller of
+// B, B is a callee of A.
 #include "tui/model/tree.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-// Branches with a smaller share of a core are added up as "others".
+// Branches with a smaller share of a core are added to "others".
 #define LEAST 0.0005
 
 struct CallEdge {
-    uint64_t id; // the function's id (NULL_U64 = all other functions)
+    uint64_t id; // id of the function (NULL_U64 = all other functions)
     double share;
 };
 
@@ -156,9 +156,9 @@ static void find_callees(const struct Walk *walk, uint64_t id,
                  share_for(&now->functions[i], id));
 }
 
-// Returns the call edges of function `id` to its callers if walk->caller is
-// true, and to its callees otherwise. The function that calls edges_of() frees
-// edges.edges.
+// Returns the call edges between the function `id` and its callers if
+// walk->caller is true, otherwise those between it and its callees. The caller
+// of edges_of() frees edges.edges.
 static struct CallEdges edges_of(const struct Walk *walk, uint64_t id)
 {
     struct CallEdges edges = {.count = 0};
@@ -180,8 +180,7 @@ static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
     return false;
 }
 
-// Adds a function's branch. If the branch is unfolded, also adds the branches
-// below it.
+// Adds a function's branch. If it is unfolded, also adds the branches below it.
 static void add_function(struct Walk *walk, int depth,
                          const struct CallEdge *edge, const struct Branch *like)
 {
@@ -232,19 +231,19 @@ struct CallTotal Tree_total(const struct Function *function,
         .self = self > function->total_share ? function->total_share : self};
 }
 
-// The total and its parts are separate estimates, so the sum of the parts may
-// exceed the total.
+// The total share and its parts are estimated separately, so the sum of the
+// parts may exceed the total.
 static double part_of(double share, double total)
 {
     double part = share / total;
     return !(total > 0) ? NAN : part > 1 ? 1 : part;
 }
 
-// struct Rest has the parts of a function's share that belong to no listed call
-// edge. Among callees, `self` is the share of the function itself. Among
-// callers, `self` is the share of the samples in which the function is at the
-// bottom of the stack. `others` is the sum of the call edges that are too small
-// to be listed.
+// struct Rest contains those parts of a function's share that belong to no
+// listed call edge. If callees are listed, `self` is the share of the function
+// itself. If callers are listed, `self` is the share of the samples in which
+// the function has no caller. `others` is the sum of those call edges that are
+// too small to be listed.
 struct Rest {
     double self, others;
 };

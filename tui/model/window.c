@@ -17,10 +17,10 @@ struct Window Window_of(const struct Snapshot *snapshot, double cpu_share)
     for (size_t i = 0; i < snapshot->function_count; i++)
         if (isfinite(snapshot->functions[i].cpu_share))
             sum += snapshot->functions[i].cpu_share;
-    // The share of all samples is `cpu_share` or the sum over the functions,
-    // whichever is larger. `cpu_share` can be larger, because threads also run
-    // code that is not traced. The sum can be larger, because `cpu_share` does
-    // not include threads that have ended.
+    // The whole share is the larger one of `cpu_share` and the sum over the
+    // functions. `cpu_share` can be larger, because it contains code that is
+    // not traced. The sum can be larger, because it contains threads that have
+    // ended.
     double all = fmax(cpu_share, sum);
     double samples = snapshot->sampler_window_samples;
     return (struct Window){
@@ -79,8 +79,8 @@ const char *Window_plain_share(char out[NUMBER_MAX], double share)
     return out;
 }
 
-// Writes a limit such as "<0.3%". The limit is rounded up, so that the share is
-// below the written limit.
+// Writes a limit such as "<0.3%" for a share. The limit is rounded up, so that
+// the share is really below it.
 static void put_limit(char out[NUMBER_MAX], double limit)
 {
     double power = power_below(limit);

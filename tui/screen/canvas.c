@@ -52,8 +52,8 @@ static bool next_glyph(const struct Canvas *canvas, const char **at,
 {
     if (!canvas->ascii)
         return Text_next(at, glyph);
-    // ASCII needs no Text_next, which needs the widths of glyphs, because the
-    // locale may lack these widths.
+    // For ASCII, Text_next is not used, because it needs the widths of glyphs,
+    // which the locale may not have.
     uint32_t code = Utf8_decode(at);
     *glyph =
         (struct Glyph){.code = (unsigned char)Text_ascii(code), .width = 1};
@@ -69,7 +69,7 @@ int Canvas_measure(const struct Canvas *canvas, const char *text)
     return width;
 }
 
-// If one half of a wide glyph is overwritten, blanks the other half.
+// If one half of a wide glyph is overwritten, the other half becomes blank.
 static void clear_halves(struct Canvas *canvas, int y, int x, int width)
 {
     struct Cell *first = Canvas_cell(canvas, y, x);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A canvas is a picture of the screen in memory, a grid of cells with a glyph
-// and a style each. Views draw on the canvas, terminal.c shows the canvas, and
-// batch.c prints the canvas as text. Everything outside of the grid is cut off.
+// A canvas is a picture of the screen in memory. It is a grid of cells, each of
+// which has a glyph and a style. Views draw on the canvas. terminal.c shows it
+// on the terminal, and batch.c prints it as text. Everything outside of the
+// grid is cut off.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -17,7 +18,7 @@ enum Style {
     STYLE_STRONG,
     STYLE_FAINT,
     STYLE_ACCENT, // Style of the program's name and of the selected function.
-    STYLE_HEAT_1, // Styles of shares, from cold to hot.
+    STYLE_HEAT_1, // Styles of shares, from the smallest to the largest.
     STYLE_HEAT_2,
     STYLE_HEAT_3,
     STYLE_HEAT_4,
@@ -25,14 +26,16 @@ enum Style {
     STYLE_ARMED,
     STYLE_PARTIAL,
     STYLE_DARK,
-    STYLE_ALERT,     // Style of stale data, lost events, deopts and failures.
-    STYLE_HEAD,      // Style of the line of column titles.
-    STYLE_HEAD_SORT, // Style of the title of the column that sorts.
-    STYLE_KEY,       // A key's name on the bottom line.
-    STYLE_LABEL,     // Style of other text on the bottom line.
+    // Style of old data, lost events, lost specialisations and failures.
+    STYLE_ALERT,
+    STYLE_HEAD, // Style of the line of column titles.
+    // Style of the title of the column by which rows are sorted.
+    STYLE_HEAD_SORT,
+    STYLE_KEY,   // Style of a key's name on the bottom line.
+    STYLE_LABEL, // Style of other text on the bottom line.
     STYLE_PROMPT,
     STYLE_COUNT,
-    STYLE_SELECTED = 0x80 // added to the style of cells in the selected row
+    STYLE_SELECTED = 0x80 // is added to the style of a cell in the selected row
 };
 
 struct Cell {
@@ -47,8 +50,8 @@ struct Canvas {
     int width;
     int height;
     bool ascii; // True if every glyph is drawn as an ASCII character.
-    // Number of glyphs that replaced another glyph since Canvas_clear, for
-    // tests.
+    // For tests: number of glyphs that have replaced another glyph since
+    // Canvas_clear.
     unsigned overdrawn;
     struct Cell *cells;
 };
@@ -69,8 +72,8 @@ struct Cell *Canvas_cell(const struct Canvas *canvas, int y, int x);
 
 // Returns the number of cells that the text needs on this canvas.
 int Canvas_measure(const struct Canvas *canvas, const char *text);
-// Draws text from column x up to, not including, column `end`. Returns the
-// screen column after the text.
+// Draws text from the column `x` to the column before `end`. Returns the screen
+// column after the text.
 int Canvas_put(struct Canvas *canvas, int y, int x, int end, uint8_t style,
                const char *text);
 
@@ -80,14 +83,14 @@ struct Box { // A box is a part of one screen line.
     int width;
 };
 
-// Draws text inside the box. If the text is too long, an ellipsis replaces one
-// end of the text.
+// Draws text inside the box. If it is too long, one end of it is replaced by an
+// ellipsis.
 void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
                 enum Cut cut, const char *text);
 void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
                       const char *text);
-// Draws a path inside the box. A path that is too long loses its leading
-// directories before a name is cut. Returns the number of cells used.
+// Draws a path inside the box. If it is too long, its leading directories are
+// dropped before a name is cut. Returns the number of cells used.
 int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
                     const char *path);
 // Sets the style of every cell in the box and keeps the glyphs.

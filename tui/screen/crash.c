@@ -9,14 +9,15 @@
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 static struct {
-    // Bytes that restore the terminal. These bytes make the terminal leave the
+    // Bytes that restore the terminal. They make the terminal leave the
     // alternate screen, show the cursor, and so on.
     char restore[256];
     // Number of bytes in `restore` (0 = there is nothing to restore).
     volatile sig_atomic_t size;
     struct termios mode;
     int fd;
-    // Stack of the signal handler, because a stack overflow is also a crash.
+    // The signal handler has a stack of its own, because a stack overflow is
+    // also a crash.
     char stack[16384];
 } crash;
 

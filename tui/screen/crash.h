@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Restores the terminal if ocular-top crashes. A signal handler may call only
-// few functions, so crash.c prepares all data for the handler. The handler gets
-// no argument of the viewer's, so the data is static. No other file of the
+// Restores the terminal if ocular-top crashes. crash.c prepares all data for
+// this in advance, because a signal handler may call only few functions. The
+// data is static, because the handler gets no argument. No other file of the
 // viewer has static variables. Only the main thread calls these functions.
 #pragma once
 
 #include <stdbool.h>
 
-// Saves the terminal's mode, which is restored after a crash. Returns false if
-// `fd` is no terminal.
+// Saves the terminal's mode, so that it can be restored after a crash. Returns
+// false if `fd` is no terminal.
 bool Crash_save_mode(int fd);
-// Begins a new list of bytes. After a crash, the handler writes the listed
-// bytes to `fd`.
+// Begins a new list of bytes for restoring the terminal. After a crash, the
+// handler writes these bytes to `fd`.
 void Crash_begin(int fd);
-// Adds a byte to the list of bytes that restore the terminal. Returns the byte.
+// Appends a byte to this list. Returns the byte.
 int Crash_add(int byte);
 // After this call, nothing is written or restored after a crash.
 void Crash_forget(void);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keys and clicks have a number, and a name in the help and in --keys. The
-// functions are pure, and any thread may call them.
+// Each key and each click has a number, and a name for the help and for --keys.
+// The functions are pure, and any thread may call them.
 #pragma once
 
 #include <stdbool.h>
@@ -22,13 +22,13 @@ enum Key {
     PRESS_HOME,
     PRESS_END,
     PRESS_DELETE,
-    PRESS_F1, // The keys PRESS_F2 and so on follow.
+    PRESS_F1, // PRESS_F2 and all further function keys follow.
     PRESS_F12 = PRESS_F1 + 11,
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
-    PRESS_CLICK = 0x1000000, // Key_click adds the number of the cell.
-    // Only the option --keys uses this key, which waits for snapshots. The
-    // number of snapshots is added to the key.
+    PRESS_CLICK = 0x1000000, // Key_click adds the number of the clicked cell.
+    // A key that waits for snapshots. It is only for the option --keys. Its
+    // number is PRESS_FRAMES plus the number of snapshots.
     PRESS_FRAMES = 0x3000000
 };
 
@@ -38,15 +38,17 @@ uint32_t Key_click(int x, int y);
 bool Key_is_click(uint32_t key);
 int Key_x(uint32_t key);
 int Key_y(uint32_t key);
-// Returns the number of snapshots to wait for, or 0 if `key` is a key or click.
+// Returns the number of snapshots to wait for, or 0 if `key` is an ordinary key
+// or a click.
 int Key_frames(uint32_t key);
 
 #define KEY_NAME_MAX 20
 
 // Writes the key's name, such as "F6", "PgUp", "Space" or "a". Returns `name`.
 const char *Key_name(char name[KEY_NAME_MAX], uint32_t key);
-// Reads one key of a --keys text and moves *at behind the key. Returns 0 and
-// does not move *at at the end of the text, or if there is no valid key.
-// "jj<Enter>" are three keys, "<lt>" is "<", "<Click:9:4>" is a click on the
-// tenth column of the fifth line, "<Frame>" and "<Frame:3>" wait for snapshots.
+// Reads one key of a --keys text and moves *at behind the key. At the end of
+// the text, or if there is no valid key, returns 0 and does not move *at. For
+// example, "jj<Enter>" are three keys, "<lt>" is the key "<", "<Click:9:4>" is
+// a click on the tenth column of the fifth line, and "<Frame>" and "<Frame:3>"
+// wait for snapshots.
 uint32_t Key_parse(const char **at);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// KEYMAP has the keys that have the same effect in every view. An entry of the
-// table has the keys, the request, and the texts for the bottom line and the
-// help. The table of views has the keys that open views. A view may have keys
-// of its own. All other keys do nothing. The functions are pure, and any thread
-// may call them.
+// KEYMAP lists the keys that have the same effect in every view. An entry
+// consists of the keys, the request, and the texts for the bottom line and for
+// the help. The keys that open views are in the table of views. A view may have
+// keys of its own. All other keys do nothing. The functions are pure, and any
+// thread may call them.
 #pragma once
 
 #include "tui/screen/key.h"
@@ -57,38 +57,41 @@ enum Request {
 
 #define BINDING_KEYS 4
 
-// Abilities that only some views have (View.can). Navigation_can() says which
-// abilities can be used at present.
+// Abilities of views (View.can). Navigation_can() says which abilities are
+// usable at present.
 enum Ability {
     CAN_SORT = 1,
     CAN_SEARCH = 2,
     CAN_FILTER = 4,
     CAN_FUNCTION = 8, // The view has a selected function: View.function.
     CAN_UNITS = 16,   // The view shows cycles.
-    // the view shows counts since the start, a reset or a baseline
+    // the view shows counts that begin at the start, at a reset or at a
+    // baseline
     CAN_COUNT = 32,
-    CAN_HIDE = 512,   // The view lists functions and can hide idle ones.
+    CAN_HIDE = 512,   // The view lists functions, and can hide idle ones.
     CAN_RESET = 1024, // The view's counts or window can be reset.
-    // The abilities below depend on the process or file that the viewer shows
-    // (Navigation_reach), not on the view.
+    // The following abilities do not depend on the view, but on the process or
+    // file that is shown (Navigation_reach).
     CAN_ASK = 64,    // The viewer shows a live process, which accepts requests.
     CAN_LEAVE = 128, // The user may choose another process.
     CAN_PAUSE = 256, // More snapshots may come.
-    CAN_STRETCH = 2048, // The recording of a run, whose stretches can be shown.
-    CAN_COMPARE = 4096, // The viewer shows two recordings to compare.
+    // The viewer shows the recording of a run, of which a stretch can be
+    // chosen.
+    CAN_STRETCH = 2048,
+    CAN_COMPARE = 4096,  // The viewer shows two recordings to compare.
     CAN_OWN_CODE = 8192, // The view lists functions or places in their code.
     CAN_REACH = CAN_ASK | CAN_LEAVE | CAN_PAUSE
 };
 
 struct Binding {
-    int request;      // An enum Request, or a request of a single view.
+    int request;      // An enum Request, or a number that only one view knows.
     unsigned ability; // The enum Ability that the key needs (0 = none).
     uint32_t keys[BINDING_KEYS]; // Keys with the same effect (0 ends the list).
     const char *about;           // Text in the help.
     const char *group;           // Heading of the key in the help.
     const char *label; // Text on the bottom line (NULL = not shown there).
-    // If the bottom line is too short, the key with the largest importance is
-    // dropped first.
+    // If the bottom line is too short, keys are dropped, those with the largest
+    // importance first.
     int importance;
 };
 
@@ -104,5 +107,6 @@ extern const struct Binding KEYMAP[];
 extern const size_t KEYMAP_COUNT;
 
 bool Binding_has(const struct Binding *binding, uint32_t key);
-const struct Binding *Keymap_find(uint32_t key); // Entry of the key, or NULL.
-int Keymap_request(uint32_t key);                // Enum Request.
+// Returns the entry of the key, or NULL.
+const struct Binding *Keymap_find(uint32_t key);
+int Keymap_request(uint32_t key); // Enum Request.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Computes the positions of the screen's lines from the screen's size. The
+// Computes where the lines of the screen are, from the screen's size. The
 // functions are pure, and any thread may call them.
 #pragma once
 
@@ -14,12 +14,14 @@
 struct Layout {
     int width;
     int height;
-    bool too_small; // If the screen is too small, the fields below are not set.
-    int title_y;    // Line of the view's title, or -1 on the main screen.
-    int table_y;    // Line of the column titles.
+    // True if the screen is too small. The members below are then not set.
+    bool too_small;
+    int title_y; // Line of the view's title, or -1 on the main screen.
+    int table_y; // Line of the column titles.
     int body_y;
     int body_height;
-    int detail_y; // first line about the selected function (-1 = none)
+    // First line with facts about the selected function (-1 = none).
+    int detail_y;
     int detail_height;
     int footer_y; // line of keys, messages and prompts (-1 = none)
 };
@@ -27,8 +29,8 @@ struct Layout {
 // Lays out the main screen. If `bare` is true, the screen has no selection and
 // no keys.
 void Layout_main(struct Layout *layout, int width, int height, bool bare);
-// Lays out any other view, which has the process's line, the view's own line
-// (title_y), the column titles, the body and the bottom line.
+// Lays out any other view. It has the process's line, its own line (title_y),
+// the column titles, the body and the bottom line.
 void Layout_view(struct Layout *layout, int width, int height);
-// Draws a notice instead of a view if the terminal is too small.
+// Draws a notice that the terminal is too small.
 void Layout_draw_too_small(struct Canvas *canvas);

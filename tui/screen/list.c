@@ -19,7 +19,8 @@ static bool is_absent(const struct ListRows *rows, int column)
     return rows->absent >> column & 1;
 }
 
-// Returns the first growing column at or after `column`, or -1.
+// Returns the first column at or after `column` that grows with the screen, or
+// -1.
 static int growing(const struct ListRows *rows, int column)
 {
     for (; column < rows->column_count; column++)
@@ -37,8 +38,8 @@ static int ranked(const struct ListRows *rows, int importance)
     return -1;
 }
 
-// Decides which columns are shown. Stops at the first column that does not fit,
-// and does not try narrower columns after this column. Returns the number of
+// Decides which columns are shown. After the first column that does not fit, no
+// further columns are tried, even if they are narrower. Returns the number of
 // cells that remain for the growing columns.
 static int admit(bool there[LIST_COLUMNS], const struct List *list,
                  const struct ListRows *rows, int width)
@@ -65,7 +66,7 @@ static int admit(bool there[LIST_COLUMNS], const struct List *list,
     return width;
 }
 
-// Splits the remaining cells between the two growing columns.
+// Divides the remaining cells among the two growing columns.
 static void share_out(const struct ListColumn *first,
                       const struct ListColumn *second, int cells, int widths[2])
 {
@@ -125,8 +126,8 @@ static void draw_text(struct Canvas *canvas, struct Box box,
         Canvas_fit_right(canvas, box, style, text);
 }
 
-// Draws the arrow that shows the order behind a title. The arrow may lie in the
-// gap behind the column.
+// Draws an arrow that shows the order, behind the title of a column. The arrow
+// may be in the gap after the column.
 static void draw_arrow(const struct List *list, struct Canvas *canvas,
                        struct Box box, const struct ListColumn *column)
 {
@@ -225,7 +226,7 @@ long List_selected(const struct List *list, const struct ListRows *rows)
     for (long row = 0; row < rows->count; row++)
         if (rows->key(rows, row) == list->key)
             return row;
-    return place; // the row is not listed any more, so the position stays
+    return place; // the row is not listed any more, so the position is kept
 }
 
 void List_fit(struct List *list, const struct ListRows *rows, long height)
@@ -358,8 +359,7 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
 
 bool List_scroll(int *top, int page, int request)
 {
-    // This number is larger than any number of lines, because the caller limits
-    // *top.
+    // As the caller limits *top, no text has as many lines as this.
     struct ListRows lines = {.count = 1 << 16};
     struct List list = {.selected = *top, .height = page + 1};
     if (request == REQUEST_CLICK ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A list shows rows in columns, like htop's Panel. The list chooses the columns
 // that fit, draws titles and rows, keeps one row selected and visible,
-// searches, and handles keys and the mouse. The view provides a table of
+// searches, and handles keys and the mouse. The view gives the list a table of
 // columns and a source of rows.
 #pragma once
 
@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LIST_SCROLL 3   // Rows that one step of the mouse wheel moves.
+// Number of rows by which one step of the mouse wheel moves.
+#define LIST_SCROLL 3
 #define LIST_COLUMNS 32 // Largest number of columns.
 #define LIST_TEXT 1024
 
@@ -23,57 +24,65 @@ struct ListCell {         // The text of one cell.
 
 struct ListColumn {
     const char *title; // Title of the column (NULL = none).
-    int width; // Width in cells, or the least width of a growing column.
+    int width; // Width in cells. A growing column has at least this width.
     int gap;   // Blank cells before the column.
-    // The column with the largest importance is dropped first. Each importance
-    // is used for one column only. A column with the importance 0 is never
-    // dropped.
+    // If there is too little room, the column with the largest importance is
+    // dropped first. No two columns may have the same importance. A column with
+    // the importance 0 is never dropped.
     int importance;
-    // Least cells for the growing columns, or this column is left out.
+    // The column is dropped if the growing columns would otherwise have fewer
+    // cells than this.
     int room;
-    // Percentage of the free cells that the column gets (0 = the width is
-    // fixed). One or two columns of a list grow.
+    // Percentage of the free cells that the column gets (0 = its width is
+    // fixed). A list has one or two columns that grow.
     int grows;
-    int most;     // Greatest width in cells (0 = no limit).
-    bool left;    // True if the cells are aligned left, false if right.
-    bool path;    // A long text loses leading directories first.
-    enum Cut cut; // The end at which a long text is cut, if `path` is false.
-    // True if the default order is ascending. False if the largest value is
-    // first.
+    int most; // Greatest width in cells (0 = no limit).
+    // True if the text is at the left of the cell, and false if it is at the
+    // right.
+    bool left;
+    // True if the text is a path, which loses leading directories first if it
+    // is too long.
+    bool path;
+    enum Cut cut; // If `path` is false, the end at which a long text is cut.
+    // True if the smallest value is first in the default order. False if the
+    // largest value is first.
     bool a_to_z;
-    // Draws a cell that is more than a text in one style. NULL if the cell is
-    // the text from write() of struct ListRows.
+    // Draws a cell that is not just a text in one style. NULL if all cells are
+    // texts from write() of struct ListRows.
     void (*draw)(struct Canvas *canvas, struct Box box,
                  const struct ListRows *rows, long row);
 };
 
-// Makes a struct ListColumn. The other members follow as designated members.
+// Makes a struct ListColumn. Further members can follow as designated
+// initialisers.
 #define LIST_COLUMN(title_, width_, gap_, ...)                                 \
     {                                                                          \
         .title = title_, .width = width_, .gap = gap_, __VA_ARGS__             \
     }
 
 struct ListRows {       // The source of the rows.
-    const void *source; // Passed on to the functions below.
+    const void *source; // A pointer for the functions below.
     long count;
     const struct ListColumn *columns;
     int column_count;
-    uint32_t absent; // A bit for each column that is not shown at any width.
-    // The user can click titles to sort. List.sort and List.invert are used.
+    uint32_t absent; // A bit for each column that is never shown.
+    // True if the user can sort by clicking on titles. The list then uses
+    // List.sort and List.invert.
     bool sorts;
-    // If the first row is selected and new rows come, the selection stays on
-    // the first row.
+    // If the first row is selected, the selection stays on the first row when
+    // new rows come.
     bool newest_first;
-    // Returns the row's key, which is never 0. The selection follows the row
-    // with this key. NULL if the selection stays at the same position.
+    // Returns the key of a row, which is never 0. The selection moves with the
+    // row that has the selected key. If `key` is NULL, the selection stays at
+    // the same position.
     uint64_t (*key)(const struct ListRows *rows, long row);
-    // Returns true if the row contains the text. NULL if the list has no
-    // search.
+    // Returns true if the row contains the text. NULL if the list cannot be
+    // searched.
     bool (*has)(const struct ListRows *rows, long row, const char *text);
     void (*write)(struct ListCell *cell, const struct ListRows *rows, long row,
                   int column);
-    // Draws a row that does not consist of cells. Returns false if the row
-    // consists of cells. NULL if all rows consist of cells.
+    // Draws a row that has no cells. Returns false if the row has cells. NULL
+    // if all rows have cells.
     bool (*draw)(struct Canvas *canvas, struct Box line,
                  const struct ListRows *rows, long row);
 };
@@ -85,16 +94,16 @@ struct ListPlace { // position of a column on the screen
 };
 
 struct List {
-    long count;  // Number of rows at the newest call of List_fit.
+    long count;  // Number of rows at the last call of List_fit.
     long height; // Number of rows that fit on the screen, at least 1.
     long selected;
     long top; // Index of the first row on the screen.
     // Key of the selected row (0 = the selection stays at the top).
     uint64_t key;
-    bool unmarked;    // The selected row is not highlighted.
-    int sort;         // Index of the column that sorts.
-    bool invert;      // The order of the rows is reversed.
-    struct Box place; // The box of the titles in the newest drawing.
+    bool unmarked;    // True if the selected row is not highlighted.
+    int sort;         // Index of the column by which the rows are sorted.
+    bool invert;      // True if the order of the rows is reversed.
+    struct Box place; // The box of the titles when the list was last drawn.
     struct ListPlace columns[LIST_COLUMNS];
     int column_count;
 };
@@ -102,26 +111,27 @@ struct List {
 enum ListAnswer {
     LIST_IGNORES, // the request is not for a list
     LIST_DONE,
-    LIST_OPENS, // The selected row was clicked.
+    LIST_OPENS, // The user has clicked on the selected row.
     LIST_SORTS  // `sort` or `invert` has changed.
 };
 
 // Writes a text into a cell of the list.
 void ListCell_put(struct ListCell *cell, enum Style style, const char *text);
 
-// Chooses and places the columns in `width` cells. Adds columns by importance,
-// and stops at the first column that leaves too few cells. So a wider list
-// never loses a column. The sorting column is always shown.
+// Chooses the columns that fit into `width` cells, and their positions. Columns
+// are added by their importance, up to the first column that would leave too
+// few cells. If a list gets wider, it therefore never loses a column. The
+// column by which rows are sorted is always shown.
 void List_arrange(struct List *list, const struct ListRows *rows, int width);
 // Returns the position of a column, or NULL if it is not shown.
 const struct ListPlace *List_place(const struct List *list, int column);
-// Draws the titles in the box's line and up to `height` rows below it. The last
-// cell of a line stays blank. The background of the titles reaches the right
-// edge of the screen.
+// Draws the titles into the first line of the box, and up to `height` rows
+// below it. The last cell of a line stays blank. The background of the titles
+// reaches the right edge of the screen.
 void List_draw(struct List *list, const struct ListRows *rows,
                struct Canvas *canvas, struct Box box, int height);
-// Stores the number of rows and the height. Changes `selected` and `top` so
-// that the selected row exists and is visible.
+// Sets the number of rows and the height. Changes `selected` and `top` if
+// necessary, so that the selected row exists and is visible.
 void List_fit(struct List *list, const struct ListRows *rows, long height);
 // Returns the index of the selected row, or -1.
 long List_selected(const struct List *list, const struct ListRows *rows);
@@ -131,10 +141,11 @@ void List_select(struct List *list, const struct ListRows *rows, long row);
 // row. Returns false if no row contains the text.
 bool List_find(struct List *list, const struct ListRows *rows, const char *text,
                int step, bool here);
-// Handles a request (enum Request) to move or to sort, or a click.
+// Handles a request to move or to sort (enum Request), or a click.
 enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
                            int request, uint32_t key);
 
-// Scrolls a text according to a request. *top is the text's first visible line.
-// A page has `page` lines. Returns false if the request does not scroll.
+// Scrolls a text if the request asks for it. *top is the first visible line of
+// the text. A page has `page` lines. Returns false if the request does not
+// scroll.
 bool List_scroll(int *top, int page, int request);

@@ -47,8 +47,8 @@ static const struct Paint many_selected[STYLE_COUNT] = {
     [STYLE_ALERT] = {217, SELECTED, BOLD},
 };
 
-// Yellow and cyan are unreadable on white in most terminals. Magenta is
-// readable on black and on white.
+// Yellow and cyan are not used, because they are unreadable on white in most
+// terminals. Magenta is readable on black and on white.
 static const struct Paint few[STYLE_COUNT] = {
     [STYLE_PLAIN] = {-1, -1, 0},      [STYLE_STRONG] = {-1, -1, BOLD},
     [STYLE_FAINT] = {-1, -1, DIM},    [STYLE_ACCENT] = {-1, -1, BOLD},
@@ -94,8 +94,8 @@ struct Paint Palette_paint(uint8_t style, int colours)
     paint = colours >= 8 ? few[plain] : none[plain];
     if (!selected)
         return paint;
-    // A selected row has one background colour, on which red and dim letters
-    // are unreadable.
+    // The background of a selected row has one colour, on which red and dim
+    // letters are unreadable.
     paint.attributes &= BOLD;
     if (colours >= 8)
         return (struct Paint){7, 4, paint.attributes};

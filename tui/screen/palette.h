@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The palette says how each style looks. A style is a colour on terminals with
 // 256, 16 or 8 colours, and an attribute on terminals without colours. Every
-// foreground colour is readable on a dark and on a light background, or has a
-// background of its own. terminal.c passes the colours to curses. Any thread
-// may call Palette_paint.
+// text is readable on a dark and on a light background, or has a background of
+// its own. terminal.c passes the colours to curses. Any thread may call
+// Palette_paint.
 #pragma once
 
 #include "tui/screen/canvas.h"

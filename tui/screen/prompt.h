@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A prompt is the line that the user types at the bottom of the screen, or a
-// question that the user answers by y or n. prompt.c only edits the text and
-// does not act on the text.
+// A prompt is either a line of text that the user types at the bottom of the
+// screen, or a question that the user answers by y or n. prompt.c only edits
+// the text. Other files act on it.
 #pragma once
 
 #include <stdbool.h>

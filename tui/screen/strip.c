@@ -92,8 +92,8 @@ static int natural_width(const struct Strip *strip, const struct Canvas *canvas,
     return width;
 }
 
-// Returns the width in cells of the items that are not dropped, including the
-// gaps.
+// Returns the width in cells of all items that are not dropped, with the gaps
+// between them.
 static int total_width(const struct Strip *strip, int gap)
 {
     int width = -gap;
@@ -117,7 +117,7 @@ static bool drop_one(struct Strip *strip)
     return least != NULL;
 }
 
-// Gives the free cells to flexible items that are cut.
+// Gives free cells to flexible items that are cut.
 static void widen(struct Strip *strip, const int *natural, int width, int gap)
 {
     for (int i = 0; i < strip->item_count; i++) {
@@ -130,7 +130,7 @@ static void widen(struct Strip *strip, const int *natural, int width, int gap)
     }
 }
 
-// Returns the most important dropped item that fits into the free cells.
+// Returns the most important of the dropped items that fit into the free cells.
 static struct StripItem *fitting(struct Strip *strip, const int *natural,
                                  int width, int gap)
 {
@@ -145,9 +145,9 @@ static struct StripItem *fitting(struct Strip *strip, const int *natural,
     return best;
 }
 
-// Cuts flexible items first, then drops items. After that, free cells go to
-// flexible items that are cut. If free cells remain, dropped items that fit
-// come back.
+// First cuts flexible items, then drops items. Then gives free cells to
+// flexible items that are cut. If cells are still free, takes back dropped
+// items that fit.
 static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
                 int gap)
 {
@@ -169,7 +169,7 @@ static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
     }
 }
 
-// Draws an item inside the box. If the item is cut, it ends in an ellipsis.
+// Draws an item inside the box. If it is cut, it ends in an ellipsis.
 static void draw_item(const struct Strip *strip, struct Canvas *canvas,
                       const struct StripItem *item, struct Box box)
 {

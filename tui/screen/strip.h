@@ -19,14 +19,15 @@ struct StripSpan {
 };
 
 struct StripItem {
-    // The item with the largest importance is dropped first (0 = never).
+    // Items are dropped from the largest importance on (0 = never).
     int importance;
     int first_span;
     int span_count;
-    int flex;   // Least cells when the item is cut (0 = never cut).
-    bool right; // The item is at the right edge.
+    // Number of cells that stay if the item is cut (0 = it is never cut).
+    int flex;
+    bool right; // True if the item is at the right edge.
     bool dropped;
-    int width; // width in cells, which fit() computes
+    int width; // width in cells, computed by fit()
 };
 
 struct Strip {
@@ -39,13 +40,13 @@ struct Strip {
 };
 
 void Strip_init(struct Strip *strip);
-// Begins a new item. Does nothing if the strip already has STRIP_ITEMS items.
+// Begins a new item. Does nothing if the strip has STRIP_ITEMS items already.
 void Strip_item(struct Strip *strip, int importance);
 // Allows the newest item to be cut down to `least` cells.
 void Strip_flex(struct Strip *strip, int least);
 // Moves the newest item, and all later items, to the right edge.
 void Strip_right(struct Strip *strip);
-// Adds text to the newest item.
+// Appends text to the newest item.
 void Strip_add(struct Strip *strip, enum Style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 // Begins a new item with a text.
@@ -54,6 +55,6 @@ void Strip_put(struct Strip *strip, int importance, enum Style style,
 // Adds an item that consists of a faint label and a value.
 void Strip_label(struct Strip *strip, int importance, const char *label,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-// Fits the items into the box with `gap` blanks between them, and draws them.
+// Fits the items into the box, with `gap` blanks between them, and draws them.
 void Strip_draw(struct Strip *strip, struct Canvas *canvas, struct Box box,
                 int gap);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Signals are read from a signalfd, so no signal handler interrupts other code,
-// except after a crash (crash.h).
+// Signals are read from a signalfd. No signal handler therefore interrupts
+// other code, except after a crash (crash.h).
 #define _GNU_SOURCE 1
 #define NCURSES_WIDECHAR 1
 #include "tui/screen/terminal.h"
@@ -48,7 +48,7 @@ static void save_string(const char *capability)
         tputs(tigetstr(capability), 1, Crash_add);
 }
 
-// Stores the strings that restore the terminal after a crash.
+// Collects the strings that restore the terminal after a crash.
 static void save_for_crash(int fd)
 {
     Crash_begin(fd);
@@ -65,8 +65,8 @@ static void save_for_crash(int fd)
 
 // --- Which terminal
 
-// The folders with terminal descriptions in common distributions. The curses
-// library of a wheel comes from another system, and may not search all of these
+// Folders in which usual distributions have the descriptions of terminals. The
+// curses library in a wheel comes from another system and may not search these
 // folders.
 #define FOLDERS                                                                \
     "/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo:"       \
@@ -79,7 +79,8 @@ static void search_everywhere(void)
 
     if (own && strstr(own, FOLDERS))
         return;
-    // The empty entry before the first colon means the library's own folders.
+    // The empty entry before the first colon stands for the library's own
+    // folders.
     if (snprintf(all, sizeof all, "%s:%s", own ? own : "", FOLDERS) <
         (int)sizeof all)
         setenv("TERMINFO_DIRS", all, 1);
@@ -102,9 +103,9 @@ static bool can_move(void)
     return has_string("cup");
 }
 
-// Returns the terminal name to use, or NULL with the reason in `why`. If TERM
-// is unknown, the terminal is usually newer than the database and understands
-// xterm's strings.
+// Returns the terminal name to use, or NULL with the reason in `why`. If the
+// database does not have TERM, the terminal is usually newer than the database
+// and understands xterm's strings.
 static const char *choose_name(int fd, char *why, size_t why_size)
 {
     static const char *const likely[] = {"xterm-256color", "xterm", "linux",
@@ -167,8 +168,9 @@ static void start_colours(struct Terminal *terminal, bool mono)
     }
 }
 
-// If a mouse event is not in the mask, ncurses reads the next event and blocks.
-// So the mask also has the release after a click, and the other buttons.
+// ncurses reads another event and blocks if a mouse event is not in the mask.
+// The mask therefore also contains the release after a click, and the other
+// buttons.
 static const mmask_t asked_for =
     BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
     BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED;
@@ -176,8 +178,8 @@ static const mmask_t asked_for =
 static void prepare(struct Terminal *terminal, struct TerminalRequest request)
 {
     set_term(terminal->screen);
-    // The handler of curses for SIGTSTP must not run, because SIGTSTP is read
-    // from the signalfd.
+    // curses must not handle SIGTSTP, because SIGTSTP is read from the
+    // signalfd.
     signal(SIGTSTP, SIG_DFL);
     cbreak();
     noecho();
@@ -355,8 +357,8 @@ static int take_signals(struct Terminal *terminal)
             break;
         case SIGWINCH:
             fit_window();
-            // Everything is drawn again, even if the terminal has its old size
-            // again, because a smaller terminal lost some cells.
+            // Everything is drawn again, even if the terminal has its old size.
+            // It may have lost cells because it was smaller in between.
             clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;
             break;
@@ -377,8 +379,7 @@ int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms)
     int events = 0;
     if (poll(waiting, 3, timeout_ms) <= 0)
         return 0;
-    // If the terminal is gone, poll() also reports POLLIN, together with
-    // POLLHUP.
+    // If the terminal is gone, poll() reports POLLHUP together with POLLIN.
     if (waiting[0].revents & ~POLLIN)
         events |= TERMINAL_QUIT;
     else if (waiting[0].revents)
@@ -402,7 +403,7 @@ static uint32_t mouse_key(const MEVENT *event)
                                            : PRESS_NONE;
 }
 
-// Returns the newest queued mouse event that has a meaning, or PRESS_NONE.
+// Returns the newest queued mouse event with a meaning, or PRESS_NONE.
 static uint32_t mouse(void)
 {
     uint32_t key = PRESS_NONE;

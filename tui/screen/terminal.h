@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Shows a canvas on the real terminal, reads keys, and waits. Restores the
-// terminal if the viewer ends or stops by a key, by a signal, by Ctrl-Z or by a
-// crash. Only terminal.c uses curses. Only one terminal at a time can be open.
+// Shows a canvas on the real terminal, reads keys, and waits. If the viewer
+// ends or stops, restores the terminal, no matter whether this is due to a key,
+// a signal, Ctrl-Z or a crash. Only terminal.c uses curses. Only one terminal
+// at a time can be open.
 #pragma once
 
 #include "tui/screen/canvas.h"
@@ -21,8 +22,8 @@ enum TerminalEvent { // bits
 
 struct TerminalRequest {
     bool mono;
-    // The terminal handles the mouse instead of the viewer, so that the user
-    // can select text.
+    // True if the terminal and not the viewer handles the mouse, so that the
+    // user can select text.
     bool no_mouse;
 };
 
@@ -32,11 +33,11 @@ int Terminal_open(struct Terminal **terminal, struct TerminalRequest request,
 void Terminal_close(struct Terminal *terminal); // `terminal` may be NULL
 void Terminal_size(const struct Terminal *terminal, int *width, int *height);
 void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas);
-// Makes the next Terminal_draw write every cell. Called if the terminal may
-// show something else than the viewer has drawn.
+// Makes the next Terminal_draw write every cell. Must be called if the terminal
+// may show something else than the viewer has drawn.
 void Terminal_distrust(struct Terminal *terminal);
-// Waits for keys, signals or other_fd (-1 = none). Returns TerminalEvent bits,
-// or 0 after the timeout.
+// Waits for keys, for signals, or until other_fd (-1 = none) is readable.
+// Returns TerminalEvent bits, or 0 after the timeout.
 int Terminal_wait(struct Terminal *terminal, int other_fd, int timeout_ms);
 // Returns the next key, an enum Key, or 0 if no key is waiting.
 uint32_t Terminal_key(struct Terminal *terminal);

@@ -10,9 +10,9 @@ static const char *null(char out[NUMBER_MAX])
     return strcpy(out, "-");
 }
 
-// Writes at least two significant digits: 1.2k, 12k, 310k. If rounding would
-// give four digits, uses the next unit. If `fine` is true, values without a
-// prefix of the unit get a decimal place, too.
+// Writes at least two significant digits: 1.2k, 12k, 310k. If rounding gives
+// four digits, the next unit is used. If `fine` is true, values in the basic
+// unit also get a decimal place.
 static const char *scaled(char out[NUMBER_MAX], double value,
                           const char *const *units, int fine)
 {

@@ -36,8 +36,8 @@ static int code_width(uint32_t code)
     return Utf8_is_harmful(code) ? -1 : wcwidth((wchar_t)code);
 }
 
-// Reads the combining marks that follow a character. Drops marks beyond
-// TEXT_MARKS, because hundreds of marks would cover the lines above.
+// Reads the combining marks that follow a character. Only TEXT_MARKS marks are
+// kept, because hundreds of them would cover the lines above.
 static void take_marks(const char **at, struct Glyph *glyph)
 {
     for (int count = 0;; count++) {
@@ -57,8 +57,8 @@ bool Text_next(const char **at, struct Glyph *glyph)
     if (code == 0)
         return false;
     int width = code_width(code);
-    // A combining mark without a character before it could also disturb the
-    // terminal.
+    // A combining mark at the beginning is replaced, because it could disturb
+    // the terminal.
     *glyph = (struct Glyph){.code = width < 1 ? UTF8_BAD : code,
                             .width = width < 1 ? 1 : width};
     take_marks(at, glyph);

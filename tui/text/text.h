@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads UTF-8 text that is not trusted, one glyph at a time. U+FFFD replaces
-// every character that could disturb a terminal or deceive a reader. The C
-// library computes the widths of glyphs in the current locale, because curses
-// uses the same widths. The functions are pure, and any thread may call them.
+// Reads UTF-8 text that is not trusted, one glyph at a time. Each character
+// that could disturb a terminal or deceive a reader is replaced by U+FFFD. The
+// C library computes the widths of glyphs in the current locale, as it does for
+// curses. The functions are pure, and any thread may call them.
 #pragma once
 
 #include "ipc/base/utf8.h"
@@ -22,20 +22,21 @@ size_t Text_encode(char out[4], uint32_t code);
 // Reads the next glyph that can be shown. Returns false at the end of the text.
 bool Text_next(const char **at, struct Glyph *glyph);
 // Returns true if the text contains `part`. Upper and lower case count as
-// equal. The empty `part` is in every text, even in NULL.
+// equal. An empty `part` is in every text, even in NULL.
 bool Text_has(const char *text, const char *part);
 // Returns the number of cells that the text needs.
 int Text_width(const char *text);
-// Returns the number of bytes that fit into a line of `cells` cells. The line
-// ends at the end of a word if possible. Returns 0 only if the text is "".
+// Returns the number of bytes that fit into a line of `cells` cells. If
+// possible, the line ends at the end of a word. Returns 0 only if the text is
+// "".
 size_t Text_line(const char *text, int cells);
-// Writes a copy of the text in which harmful characters are replaced. The copy
-// with its NUL has at most `size` bytes, and ends with a whole glyph. Returns
-// the number of bytes.
+// Copies the text and replaces harmful characters in the copy. The copy, with
+// its NUL, takes at most `size` bytes, and its last glyph is whole. Returns the
+// number of bytes.
 size_t Text_clean(char *out, size_t size, const char *text);
-// Returns a pointer to the last bytes of the text, at most `size`, beginning
-// with a whole character.
+// Returns a pointer to the end of the text, which has at most `size` bytes and
+// begins with a whole character.
 const char *Text_tail(const char *text, size_t size);
-// Returns an ASCII character for a symbol of Ocular, and '?' for any other
-// character beyond ASCII.
+// Returns an ASCII character in place of a symbol that Ocular uses, and '?' for
+// any other character beyond ASCII.
 char Text_ascii(uint32_t code);

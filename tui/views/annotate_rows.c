@@ -13,9 +13,9 @@
 
 // At most LINE_BYTES bytes of a source line are drawn.
 #define LINE_BYTES 2048
-#define BAR_CELLS 8     // Width in cells of the bar in the column of cycles.
-#define BAR_FROM 96     // Narrower screens show no bars.
-#define LABEL_CELLS 6   // Width in cells of a jump label such as "L123: ".
+#define BAR_CELLS 8   // The column of cycles has a bar of this width in cells.
+#define BAR_FROM 96   // Screens with fewer columns have no bars.
+#define LABEL_CELLS 6 // Width in cells of a jump label such as "L123: ".
 #define OPCODE_CELLS 14 // Cells of an opcode's name on a narrow screen.
 #define OPCODE_WIDE 19
 
@@ -62,10 +62,10 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
     Gauge_bar(canvas, box, part, style);
 }
 
-// Draws an instruction's bar. The bar shows the share of samples, because the
-// cycles of one execution do not show where the time goes, and are often the
-// mean of a block. Without samples, the bar has no colour and shows the cycles.
-// If all instructions have the same cycles, there is no bar.
+// Draws an instruction's bar. It shows the share of samples. Cycles of one
+// execution do not show where the time goes, and are often the mean of several
+// instructions. Without samples, the bar has no colour and shows the cycles. If
+// all instructions have the same cycles, there is no bar.
 static void put_part(struct Canvas *canvas, struct Box box, int cells,
                      const struct Annotation *all, const struct ListingRow *row)
 {
@@ -98,7 +98,7 @@ static void draw_cycles(struct Canvas *canvas, struct Box box,
     Canvas_fit_right(canvas, box, STYLE_PLAIN, text);
 }
 
-// Draws an instruction's number of hits, and before it the mark of an armed or
+// Draws how often an instruction was hit, and before it the mark of an armed or
 // dark site.
 static void draw_hits(struct Canvas *canvas, struct Box box,
                       const struct ListRows *rows, long index)
@@ -122,10 +122,10 @@ static void draw_hits(struct Canvas *canvas, struct Box box,
 
 // --- Instructions
 
-// Draws an instruction's operand, and then the text about its specialisation.
-// If the two texts do not fit, the text about specialisation gets half of the
-// cells, but at least INSTRUCTION_SHORT cells, so that its fixed words are not
-// cut.
+// Draws the operand of an instruction, and after it the text about its
+// specialisation. If both do not fit, the text about the specialisation gets
+// half of the cells, but at least INSTRUCTION_SHORT, so that its fixed words
+// are not cut.
 static void put_argument(struct Canvas *canvas, struct Box box,
                          const char *argument, const char *tail,
                          enum Style style)
