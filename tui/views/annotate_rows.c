@@ -226,7 +226,7 @@ static void write(struct ListCell *cell, const struct ListRows *rows,
 
 // --- Source lines
 
-// Returns the number of leading blanks that a source line shares with the first
+// Returns how many leading blanks a source line has in common with the first
 // line of its function.
 static size_t shared_indent(const struct AnnotateState *state, const char *line)
 {
@@ -238,8 +238,9 @@ static size_t shared_indent(const struct AnnotateState *state, const char *line)
     return here < all ? here : all;
 }
 
-// Returns the group of tasks whose oldest task is suspended at the line, and
-// waits longest. Returns NULL if no such task is known.
+// Returns the group of asyncio tasks whose oldest task is suspended at the
+// line. If there are several such groups, returns the one with the oldest task.
+// Returns NULL if there is no such group.
 static const struct TaskGroup *suspended_at(const struct AnnotateRows *source,
                                             uint64_t line)
 {
@@ -256,7 +257,8 @@ static const struct TaskGroup *suspended_at(const struct AnnotateRows *source,
     return found;
 }
 
-// Draws the name and the age of the oldest task that is suspended at the line.
+// Draws the name and the age of the group's oldest task, which is suspended at
+// the line.
 static void put_suspended(struct Canvas *canvas, struct Box box,
                           const struct TaskGroup *group)
 {
@@ -268,8 +270,9 @@ static void put_suspended(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, STYLE_ACCENT, CUT_END, text);
 }
 
-// Draws the names of the C functions that ran below the line, each with its
-// part of the line's time in them. The largest one comes first.
+// Draws the names of the C functions that the line has called, each with its
+// part of the time that the line spent in C functions. The function with the
+// largest part comes first.
 static void put_natives(struct Canvas *canvas, struct Box box,
                         const struct Listing *listing, uint64_t line)
 {
@@ -289,8 +292,8 @@ static void put_natives(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, text);
 }
 
-// Writes the hits of a line if all are counted, otherwise the estimated hits
-// per second, or a lower bound of the hits.
+// Writes the number of hits of a line if all were counted. Otherwise writes the
+// estimated hits per second, or a lower bound of the number.
 static const char *line_hits(char *out, size_t size, const struct Entry *entry)
 {
     char number[NUMBER_MAX];
@@ -322,7 +325,8 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     int used = 0;
     write_line(text, entry->line);
     Canvas_fit_right(canvas, number, STYLE_FAINT, text);
-    // The text of a line without hits may cover the column of hits.
+    // If a line has no number of hits, its text may also cover the column of
+    // hits.
     if (counted)
         Canvas_fit_right(canvas, hits, entry->hits ? STYLE_PLAIN : STYLE_FAINT,
                          line_hits(text, sizeof text, entry));
@@ -346,7 +350,7 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     Canvas_fit_right(canvas, cycles, cell.style, cell.text);
 }
 
-// Draws the number of omitted source lines or instructions.
+// Draws how many source lines or instructions are left out.
 static void draw_gap(struct Canvas *canvas, struct Box line,
                      const struct AnnotateRows *source,
                      const struct Entry *entry)

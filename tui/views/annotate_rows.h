@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes rows of a list from the data of the annotate view. The rows are source
-// lines, instructions, gaps and notes.
+// Makes the rows of the annotate view's list. A row is a source line, an
+// instruction, a gap or a note.
 #pragma once
 
 #include "tui/model/annotate_state.h"
@@ -19,18 +19,18 @@ enum CodeColumn {
 };
 
 struct AnnotateRows {
-    // The state of the view, borrowed, like the other pointers.
+    // State of the view. This pointer and all others are borrowed.
     const struct AnnotateState *state;
     const struct Snapshot *now; // The newest snapshot.
     const struct List *list;    // The list that shows the rows.
-    // NULL while a key is handled, since nothing is drawn then
+    // NULL while a key is handled, because nothing is drawn then
     const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];
     struct ListRows rows;
 };
 
-// Fills `rows` and places the columns on a screen of `width` cells. After this
-// call `source` must not move, because `rows` points to it.
+// Fills `rows`, and chooses the columns for a screen of `width` cells. After
+// this call `source` must not move, because `rows` points to it.
 void AnnotateRows_fill(struct AnnotateRows *source,
                        const struct AnnotateState *state,
                        const struct Snapshot *now, struct List *list,

@@ -5,10 +5,10 @@
 
 #include <stdio.h>
 
-#define PATH_LEAST 24 // least number of cells for a path in a message
+#define PATH_LEAST 24 // a path in a message gets at least this number of cells
 
-// Adds a key and its label to the bottom line. `front` is the view on the
-// screen.
+// Adds a key and its label to the bottom line. `front` is the view that is
+// shown.
 static void add_keys(struct Strip *strip, const struct Binding *binding,
                      enum ViewId front)
 {
@@ -21,7 +21,8 @@ static void add_keys(struct Strip *strip, const struct Binding *binding,
     Strip_add(strip, STYLE_LABEL, " %s", back ? "Back" : binding->label);
 }
 
-// Returns true if the view's own keys include the first key of `binding`.
+// Returns true if the first key of `binding` is also one of the view's own
+// keys.
 static bool is_taken(const struct View *view, const struct Binding *binding)
 {
     for (const struct Binding *own = view->own; own && own->keys[0]; own++)
@@ -50,8 +51,8 @@ static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
     Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
 }
 
-// Draws a question, the answer that the user has typed so far, and a cursor. If
-// the answer is too long, only its end is drawn.
+// Draws a question, the text that the user has typed so far, and a cursor. If
+// the typed text is too long, only its end is drawn.
 static void draw_prompt(struct Canvas *canvas, int y,
                         const struct Status *status)
 {
@@ -67,7 +68,7 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// Draws a message on the bottom line. If the message is too long, its path is
+// Draws a message on the bottom line. If it is too long, the path in it is
 // shortened first.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)

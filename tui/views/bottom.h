@@ -9,7 +9,7 @@
 struct BottomKeys {
     const struct View *const *views; // VIEW_COUNT views
     enum ViewId front;
-    // Bits of enum Ability. Keys that need other abilities are left out.
+    // Bits of enum Ability. Keys that need other abilities are not shown.
     unsigned can;
 };
 

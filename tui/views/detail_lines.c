@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define PARTS_SHARE 0.001 // smaller shares are shown without their parts
+#define PARTS_SHARE 0.001 // the parts of a smaller share are not shown
 
 static void add_shares(struct Strip *strip, const struct Row *row)
 {
@@ -104,7 +104,7 @@ static void add_sites(struct Strip *strip, const struct Row *row)
                   ", last hit %s ago", Number_age(age, now->age_s));
 }
 
-// Adds the text of the column AVG, in cycles and in time.
+// Adds the same text as in the column AVG, in cycles and in time.
 static void add_cost(struct Strip *strip, const struct Row *row,
                      const struct Display *display)
 {

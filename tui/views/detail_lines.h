@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Draws the lines below the table of functions, which show the full name and
+// Draws the lines below the table of functions. They show the full name and
 // path of the selected function, and the parts of its share.
 #pragma once
 

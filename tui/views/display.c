@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Ocular subtracts the cost of a call's hooks. The error of the subtracted cost
-// is about LEAST_NS. If a call takes less than LEAST_NS, its measured time may
-// be any number from 0 to LEAST_NS.
+// Ocular subtracts the cost of the hooks from the time of a call. The error of
+// this cost is about LEAST_NS. If a call takes less than LEAST_NS, its measured
+// time may therefore be anything from 0 to LEAST_NS.
 #define LEAST_NS 20.0
 
 const struct StateMark STATE_MARKS[] = {[STATE_ARMED] = {"●", STYLE_ARMED},
@@ -45,7 +45,7 @@ const char *Display_mean(char out[NUMBER_MAX], double cycles,
 
 // --- Cells
 
-// NaN becomes a blank cell, because rows full of dashes are distracting.
+// NaN becomes a blank cell, because a row full of dashes would be distracting.
 void ListCell_number(struct ListCell *out, double value,
                      const char *(*format)(char *, double))
 {
@@ -74,8 +74,8 @@ void ListCell_cost(struct ListCell *out, double cycles,
                  isfinite(cycles) ? Display_cost(text, cycles, display) : "");
 }
 
-// A share that is based on few samples is dim. A share without samples is
-// blank.
+// A share that is based on few samples is drawn dim. A share without samples
+// becomes a blank cell.
 void ListCell_share(struct ListCell *out, const struct Window *window,
                     double share)
 {

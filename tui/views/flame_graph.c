@@ -6,20 +6,20 @@
 #include "tui/text/number.h"
 #include "tui/views/time_bar.h"
 
-// In a box with fewer cells, a name is cut without an ellipsis.
+// If a box has fewer cells, the name in it is cut without an ellipsis.
 #define LEAST_CUT 4
 
 // --- Where the boxes are
 
-// struct Shelf places the boxes of a branch's children side by side. The width
-// of a box is proportional to the child's total share. A child that would be
-// narrower than one column gets no box.
+// struct Shelf places the boxes of all children of a branch side by side. The
+// width of a box is proportional to the child's total share. A child gets no
+// box if this box would be narrower than one column.
 struct Shelf {
     const struct FlameTree *tree;
-    struct Span span; // Screen columns of the caller's box.
+    struct Span span; // Columns of the screen that the caller's box takes.
     double scale;     // Number of columns for a share of 1.
-    double used;      // Number of columns that the boxes so far take.
-    // Sum of the shares of the children narrower than one column.
+    double used;      // Number of columns that all boxes so far take.
+    // Sum of the shares of all children without a box.
     double hidden;
 };
 
@@ -34,8 +34,8 @@ static struct Shelf shelf_below(const struct FlameTree *tree, uint32_t branch,
     };
 }
 
-// Returns the screen columns of the next child's box. Must be called for all
-// children of a branch, in their order.
+// Returns the columns of the screen that the box of the next child takes. Must
+// be called for all children of a branch, in their order.
 static struct Span place_on(struct Shelf *shelf, uint32_t child)
 {
     double width = shelf->tree->branches[child].total * shelf->scale;
@@ -50,8 +50,8 @@ static struct Span place_on(struct Shelf *shelf, uint32_t child)
     return span;
 }
 
-// Returns the screen columns of a branch's box. The box of the branch `zoom` is
-// as wide as `body`.
+// Returns the columns of the screen that the box of a branch takes. The box of
+// the branch `zoom` is as wide as `body`.
 static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
                            uint32_t branch, struct Span body)
 {
@@ -70,8 +70,8 @@ static struct Span span_of(const struct FlameTree *tree, uint32_t zoom,
     return found;
 }
 
-// Returns the screen line of the boxes at stack depth `depth`, or -1 if this
-// line is not visible.
+// Returns the screen line of the boxes at the level `depth` of the tree, or -1
+// if this line is not visible.
 static int line_of(const struct FlameGraph *graph, int depth)
 {
     int line = depth - graph->top;
@@ -95,7 +95,7 @@ uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step)
             FlameTree_is_below(tree, at, graph->zoom) &&
             FlameGraph_shows(graph, at))
             return at;
-    } while (at); // the root has the number 0, so the search ends at the root
+    } while (at); // the search ends at the root, which has the number 0
     return graph->selected;
 }
 
@@ -135,7 +135,7 @@ static enum Style style_of(const struct FlameBranch *branch)
     return kind < 0 ? Gauge_heat(branch->total) : TimeBar_style((unsigned)kind);
 }
 
-// C functions have a dotted edge.
+// The boxes of C functions have a dotted edge.
 static const char *edge_of(const struct FlameBranch *branch)
 {
     return FlameNative_is(branch->id) ? "┊" : "│";
@@ -188,7 +188,7 @@ static void draw_children(const struct FlameGraph *graph, struct Canvas *canvas,
     int narrow = span.x + (int)(shelf.used + shelf.hidden * shelf.scale + 0.5);
     if (y < 0)
         return;
-    // For children that are too narrow for a box, draws one dot per column.
+    // For the children without a box, draws one dot per column.
     for (int x = end; x < narrow; x++)
         Canvas_put(canvas, y, x, x + 1, STYLE_FAINT, "·");
     if (shelf.used > 0 || narrow > end)
@@ -212,7 +212,7 @@ void FlameGraph_draw(const struct FlameGraph *graph, struct Canvas *canvas)
         path[count++] = i;
     if (graph->zoom)
         draw_box(graph, canvas, 0, graph->body);
-    // Each caller of the zoomed branch also has the full width.
+    // The box of each caller of the zoomed branch also has the full width.
     while (count > 1)
         draw_box(graph, canvas, path[--count], graph->body);
     draw_below(graph, canvas, graph->zoom, graph->body);

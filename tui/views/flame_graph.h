@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the boxes of the flame graph, and the line about the selected box.
-// Callers are above their callees, and the width of a box is its share.
+// Draws the boxes of the flame graph, and a line about the selected box.
+// Callers are above their callees, and the width of a box stands for its share.
 #pragma once
 
 #include "tui/model/flame_tree.h"
@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-// Screen columns from `x` up to, but not including, `end`. An empty span is not
-// visible.
+// A range of screen columns, from `x` to the column before `end`. An empty
+// range is not visible.
 struct Span {
     int x;
     int end;
@@ -18,24 +18,26 @@ struct Span {
 
 struct FlameGraph {
     const struct FlameTree *tree;
-    struct Window window; // The stretch of time of the shares.
-    uint32_t zoom;        // The branch whose box is as wide as the body.
-    uint32_t selected;    // The selected branch, at or below the zoom.
+    // The stretch of time in which the shares were measured.
+    struct Window window;
+    uint32_t zoom; // The zoomed branch, whose box is as wide as `body`.
+    // The selected branch, which is the zoomed branch or below it.
+    uint32_t selected;
     struct Span body;
     int top;    // Level in the tree of the boxes on the first line.
     int y;      // Screen line of the graph's first line.
     int height; // Number of lines of the graph.
 };
 
-// `branch` is the zoom or a branch below the zoom. Returns true if `branch` has
-// a box. A branch that is too narrow has no box.
+// `branch` must be the zoomed branch or a branch below it. Returns true if
+// `branch` has a box. A branch that would be too narrow has no box.
 bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch);
 // Returns the nearest box to the left (step -1) or to the right (step 1) on the
-// line of the selected box. This box may have another caller than the selected
-// box. Returns the selected branch if there is no such box.
+// line of the selected box. It may have another caller than the selected box.
+// Returns the selected branch if there is no such box.
 uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step);
-// Sets *branch to the branch whose box is at a position on the screen. Returns
-// false if there is no box at this position.
+// Finds the box at a position on the screen, and sets *branch to its branch.
+// Returns false if there is no box at this position.
 bool FlameGraph_at(const struct FlameGraph *graph, int x, int y,
                    uint32_t *branch);
 

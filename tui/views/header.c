@@ -7,8 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-// Totals are old if they were written this number of seconds before the end of
-// the run. Totals of a run that has ended in order are never old.
+// The totals of a recording are shown as old if they were written this number
+// of seconds before the end of the run. If the run ended regularly, its totals
+// are never old.
 #define OLD_TOTALS_S 1.0
 
 // --- Parts of all lines
@@ -72,8 +73,8 @@ void Header_add_specialisation(struct Strip *strip, const struct Model *model,
     bool some = tally->deopts_per_s >= 0.05;
     Strip_put(strip, some || sum ? 3 : 5, some ? STYLE_ALERT : STYLE_FAINT,
               "deopts ");
-    // Ocular reads the bytecode only a few times a second, and so may miss some
-    // deopts.
+    // The rate is a lower bound, because Ocular reads the bytecode only a few
+    // times a second and may miss some losses of specialised forms.
     Strip_add(strip, some ? STYLE_ALERT : STYLE_PLAIN, "%s%s/s",
               some ? ">=" : "", Number_rate(number, tally->deopts_per_s));
     if (sum)
@@ -122,8 +123,8 @@ static const char *clock_of(char out[NUMBER_MAX], double s)
     return out;
 }
 
-// If the viewer shows a recording, adds the shown part of the run, the length
-// of the run, and the age of the totals if the program was killed.
+// For a recording, adds the shown part of the run, the length of the run, and,
+// if the program was killed, the age of the totals.
 static void add_stretch(struct Strip *strip, const struct Snapshot *snapshot,
                         const struct Status *status)
 {
@@ -147,7 +148,8 @@ static void add_stretch(struct Strip *strip, const struct Snapshot *snapshot,
         Strip_add(strip, STYLE_FAINT, ", which the recording begins with");
 }
 
-// Adds the rules of a filter. On a narrow terminal the last rules are cut.
+// Adds the rules of a filter. If the terminal is narrow, the last rules are cut
+// off.
 static void add_rules(struct Strip *strip, const char *label,
                       const struct FilterRule *rules, size_t count)
 {

@@ -10,20 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
-// struct Overhead has the overhead in the unit that the header shows.
+// struct Overhead contains the overhead in the unit in which it is shown.
 struct Overhead {
     // The measured and the allowed overhead as shares (NaN = unknown).
     // `allowed` is also NaN if there is no budget.
     double measured, allowed;
     double scale; // factor from the snapshot's shares of CPU time to this unit
     const char *of;
-    // The least number of decimals with which `allowed` is not shown as 0.
+    // Number of decimals that `allowed` needs to be more than 0 on the screen.
     int decimals;
 };
 
-// If the program uses hardly any CPU time, the overhead may exceed 100 % of the
-// program's CPU time. So overhead_of returns the overhead as a share of a core.
-// If an older Ocular does not report the share of a core, returns the share of
+// The overhead can exceed 100 % of the program's CPU time if the program uses
+// hardly any. overhead_of therefore returns the overhead as a share of a core.
+// An older Ocular does not report this share, so the result is then a share of
 // the CPU time.
 static struct Overhead overhead_of(const struct Snapshot *snapshot)
 {
@@ -45,8 +45,8 @@ static struct Overhead overhead_of(const struct Snapshot *snapshot)
     return overhead;
 }
 
-// Adds the overhead. The overhead is shown as an alert only if the rounded
-// overhead is also above the limit.
+// Adds the overhead. It is shown as an alert only if the rounded number is also
+// above the limit.
 static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {
@@ -77,7 +77,7 @@ static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
         Strip_add(strip, STYLE_FAINT, ", %s allowed", limit);
 }
 
-// Adds the overhead of hooks, of arming functions again, and of Ocular's
+// Adds the parts of the overhead: hooks, installing hooks again, and Ocular's
 // threads.
 static void add_parts(struct Strip *strip, const struct Snapshot *snapshot,
                       const struct Overhead *overhead)

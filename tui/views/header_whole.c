@@ -19,7 +19,7 @@
 // a smaller share of waiting for a CPU is not shown
 #define MUCH_STARVED .05
 
-// Sets `out` to the means of `cells` equal parts of `trend`.
+// Divides `trend` into `cells` equal parts, and sets `out` to their means.
 static void squeeze(float *out, const float *trend, int cells)
 {
     for (int i = 0; i < cells; i++) {
@@ -46,8 +46,7 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
         if (model->snapshot->sampler_trouble)
             Strip_add(strip, STYLE_ALERT, ": %.200s",
                       model->snapshot->sampler_trouble);
-        // The least width of this item is the width of the words before the
-        // reason, so only the reason is cut.
+        // The words before the reason always fit, so only the reason is cut.
         Strip_flex(strip, cells > TREND_CELLS ? 66 : 23);
         return;
     }
@@ -67,7 +66,8 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     Strip_add(strip, STYLE_FAINT, " cpu");
 }
 
-// Adds the stretch of time of the shares, and how its samples are taken.
+// Adds the length of the time that the shares cover, and how its samples are
+// taken.
 static void add_window(struct Strip *strip, const struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
@@ -79,7 +79,8 @@ static void add_window(struct Strip *strip, const struct Model *model)
     unsigned long long untimed = snapshot->sampler_untimed;
     if (untimed == NULL_U64) // an older Ocular does not report this number
         untimed = 0;
-    if (model->past) // the recording of a run has no source of samples
+    // A recording of a run does not tell how samples were taken.
+    if (model->past)
         return;
     Strip_item(strip, signal == NULL_U64 || untimed ? 3 : 6);
     if (signal == NULL_U64)
@@ -102,8 +103,8 @@ static void add_if_much(struct Strip *strip, int importance, enum Style style,
               Number_percent(number, share));
 }
 
-// Adds the shares of time that no row has, namely of samples without a complete
-// stack, and of functions without a row.
+// Adds those shares of time that belong to no row: samples without a complete
+// stack, and functions without a row.
 static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
 {
     double samples = Row_u64(snapshot->sampler_samples), gone = 0;
@@ -118,8 +119,8 @@ static void add_unseen(struct Strip *strip, const struct Snapshot *snapshot)
     add_if_much(strip, 7, STYLE_FAINT, "gone", gone);
 }
 
-// Adds the pauses of the garbage collector. A wide terminal also shows the
-// longest pause since tracing began.
+// Adds the share of time in pauses of the garbage collector. If the terminal is
+// wide, also adds the longest pause since tracing began.
 static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
                         bool wide)
 {
@@ -136,8 +137,8 @@ static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
                   Number_ns(number, longest * 1e9));
 }
 
-// Adds the newest stall of an event loop, if the stall ended less than STALL_S
-// seconds ago.
+// Adds the newest stall of an event loop if it ended less than STALL_S seconds
+// ago.
 static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
 {
     const struct StallRow *stall;
@@ -154,8 +155,8 @@ static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
     Strip_add(strip, STYLE_FAINT, " %.0fs ago (L)", fmax(ago_s, 0));
 }
 
-// Adds the share of time in which the GIL was held, and the sum of all threads'
-// waits for the GIL.
+// Adds the share of time in which a thread had the GIL, and the sum of the
+// shares in which threads waited for it.
 static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
 {
     char number[NUMBER_MAX];
@@ -171,7 +172,7 @@ static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
               "%s", Number_percent(number, snapshot->gil_waited));
 }
 
-// Adds the share of time for which threads had no CPU, if it is large.
+// If threads often had no CPU, adds the share of this time.
 static void add_starved(struct Strip *strip, const struct Snapshot *snapshot)
 {
     char number[NUMBER_MAX];
@@ -181,7 +182,7 @@ static void add_starved(struct Strip *strip, const struct Snapshot *snapshot)
               Number_percent(number, snapshot->cpu_waited));
 }
 
-// Adds what a latency includes, or says that no latencies are known.
+// Adds what the shown latencies include, or says that no latencies are known.
 static void add_latency(struct Strip *strip, const struct Model *model)
 {
     bool known = false;
@@ -226,7 +227,7 @@ static void add_choices(struct Strip *strip, const struct Model *model,
 }
 
 // Returns the number of living threads. An older Ocular lists only living
-// threads, and their `ended` is null.
+// threads, for which `ended` is null.
 static size_t count_living(const struct Snapshot *snapshot)
 {
     size_t count = 0;
@@ -235,12 +236,13 @@ static size_t count_living(const struct Snapshot *snapshot)
     return count;
 }
 
-// Adds the chosen thread's share in functions without a row.
+// Adds the share of the chosen thread that was spent in functions without a
+// row.
 static void add_unlisted(struct Strip *strip, const struct Model *model)
 {
     double share = Model_unlisted(model);
     char number[NUMBER_MAX];
-    if (!(share >= 0.0005)) // a smaller share is rounded to zero
+    if (!(share >= 0.0005)) // a smaller share would be rounded to zero
         return;
     Strip_label(strip, 2, "others", "%s", Number_percent(number, share));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Draws the third line of the main screen, which describes the process as a
+// Draws the third line of the main screen, which is about the process as a
 // whole.
 #pragma once
 

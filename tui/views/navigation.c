@@ -48,8 +48,8 @@ unsigned Navigation_can(const struct Ui *ui)
     return Navigation_function(ui) ? can : can & ~(unsigned)CAN_FUNCTION;
 }
 
-// Shows why the watched process or the recording cannot serve a request.
-// `beyond` has the abilities that the request needs and that are missing.
+// Shows a message why the process or the recording cannot serve a request.
+// `beyond` are those abilities that the request needs and that are missing.
 static void say_beyond(struct Ui *ui, unsigned beyond)
 {
     const struct Feed *feed = ui->feed;
@@ -102,8 +102,8 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
     return true;
 }
 
-// ui->way has the views behind the view on the screen, each at most once. If
-// the user opens a view of ui->way again, the viewer goes back to this view.
+// ui->way contains the views behind the shown view, each at most once. If the
+// user opens one of these views again, the viewer goes back to it.
 bool Navigation_press(struct Ui *ui, enum ViewId id,
                       const struct ListRows *rows, int request, uint32_t key)
 {

@@ -1,40 +1,39 @@
 // SPDX-License-Identifier: MIT
-// Decides which view is on the screen, how the user gets from one view to
-// another, and which abilities this view has.
+// Decides which view is shown, how the user gets from one view to another, and
+// which abilities the shown view has.
 #pragma once
 
 #include "tui/views/ui.h"
 
-// Returns the request that a key means in a view. The view's own keys take
-// precedence over the keys of all views.
+// Returns the request for which a key stands in a view. The view's own keys
+// come before the keys of all views.
 int View_request(const struct View *view, uint32_t key);
 // Returns the view that a key opens, or VIEW_COUNT if the key opens no view.
 // `views` has VIEW_COUNT elements.
 enum ViewId View_opened_by(const struct View *const *views, uint32_t key);
 const struct View *Navigation_front(const struct Ui *ui);
-// Returns the function that is selected in the view on the screen. Returns 0 if
-// no function is selected, or if the process does not list the function any
-// more.
+// Returns the function that is selected in the shown view. Returns 0 if no
+// function is selected, or if the process does not list the function any more.
 uint64_t Navigation_function(const struct Ui *ui);
-// Returns the abilities that the viewer's source of data allows. The source is
-// a running process, a process that has ended, or a recording.
+// Returns the abilities that are possible with the viewer's source of data. The
+// source is a running process, a process that has ended, or a recording.
 unsigned Navigation_reach(const struct Ui *ui);
-// Returns the abilities that the view on the screen has now. The bottom line
-// leaves out keys that need other abilities.
+// Returns the abilities that the shown view has now. The bottom line does not
+// show keys that need other abilities.
 unsigned Navigation_can(const struct Ui *ui);
-// If the view on the screen cannot carry out a key's request now, returns true
-// and shows a message with the reason.
+// If the shown view cannot carry out the request of a key now, returns true and
+// shows a message with the reason.
 bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
-// Opens the view that Enter on the selected row opens. Returns false if Enter
-// opens no view. A click on a row also calls this function.
+// Opens the view to which Enter on the selected row leads. Returns false if
+// Enter leads to no view. This function is also called for a click on a row.
 bool Navigation_enter(struct Ui *ui);
-// Passes a request to the list of a view. If the user clicks the selected row,
-// opens what Enter opens. Returns false if the list ignores the request.
+// Lets the list of a view handle a request. If the user has clicked the
+// selected row, this does the same as Enter. Returns false if the list has no
+// use for the request.
 bool Navigation_press(struct Ui *ui, enum ViewId id,
                       const struct ListRows *rows, int request, uint32_t key);
-// Shows a view on the screen. After that, Esc leads back to the view that was
-// on the screen before.
+// Shows a view. After that, Esc leads back to the view that was shown before.
 void Navigation_open(struct Ui *ui, enum ViewId id);
-// Goes back to the view that was on the screen before. Returns false on the
-// main screen.
+// Goes back to the view that was shown before. Returns false if the main screen
+// is shown.
 bool Navigation_back(struct Ui *ui);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct Status has data for a frame that is not in the model, for example the
-// message on the bottom line. frame.c fills struct Status, and views draw it.
+// struct Status contains data for a frame that are not in the model, for
+// example the message on the bottom line. frame.c fills it, and views draw it.
 #pragma once
 
 #include "tui/views/display.h"
@@ -18,24 +18,26 @@ struct Status {
     // Seconds since the newest message of the process (0 = not silent).
     double silent_s;
     unsigned workers; // Number of workers in the merged snapshot.
-    // Number of workers that the merged snapshot lacks, or of which it has only
-    // the counts.
+    // Number of workers that are missing in the merged snapshot, or of which it
+    // has only the counts.
     unsigned unmerged;
-    unsigned untraced_children; // Number of Python children that do not serve.
-    bool past;                  // The viewer shows the recording of a run.
+    // Number of Python children that do not serve viewers.
+    unsigned untraced_children;
+    bool past; // True if the viewer shows the recording of a run.
     // Times in seconds since tracing began. The recording covers the time from
-    // first_s to all_s, and the shown part is from from_s to to_s.
+    // first_s to all_s. The part from from_s to to_s is shown.
     double first_s, all_s, from_s, to_s;
     struct Display display;
-    // The process's text about why no snapshot has come yet, or NULL. The text
+    // Text of the process that says why no snapshot has come yet, or NULL. It
     // may contain control characters.
     const char *notice;
     // Message on the bottom line (NULL = the keys are shown).
     const char *message;
     // Position and length in bytes of a path in `message` (0 = no path).
     int path_at, path_length;
-    bool alert;         // The message reports a failure.
-    const char *prompt; // A question in place of the message, or NULL.
+    bool alert; // True if the message reports a failure.
+    // A question that is shown instead of the message, or NULL.
+    const char *prompt;
     const char *typed;
 };
 

@@ -8,14 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-// Maximum cells of a name, so that the column of files is near the names.
+// A name gets at most this number of cells, so that the column of files stays
+// near the names.
 #define NAME_MOST 64
 
 // --- The change since the baseline
 
 // Writes the change of a share. A change of less than one sample is written as
-// 0.0%. A function without samples gets a blank cell. Returns whether the
-// change is based on many or few samples.
+// 0.0%. If the function has no samples, the cell is blank. Returns the enum
+// Basis of the change.
 static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
                                    const struct Row *row, double size)
 {
@@ -32,9 +33,9 @@ static enum Basis put_share_change(struct ListCell *out, enum ColumnId id,
 }
 
 // Writes a change with its sign, such as "+3.2%" or "-1.2k". A change of zero
-// has no sign. An increase of time, and a decrease of specialised sites, has a
-// hot colour. Counts and sums have no colour, because more calls are neither
-// good nor bad, and sums can only grow.
+// has no sign. An increase of time has a hot colour, and so has a decrease of
+// specialised instructions. Counts and sums have no colour, because more calls
+// are neither good nor bad, and sums can only grow.
 static void write_change(struct ListCell *out, enum ColumnId id,
                          const struct Row *row, const struct Display *display)
 {
@@ -119,8 +120,8 @@ static bool is_blank(const struct Model *model, int column)
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display)
 {
-    // Without samples, such a column can be the first one, and then needs two
-    // blank cells behind the marker of the selection.
+    // If shares are not sampled, such a column can be the first one. It then
+    // needs two blank cells behind the mark of the selected row.
     bool near = model->sampled && !model->latency;
 
     table->model = model;

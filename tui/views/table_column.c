@@ -11,22 +11,22 @@
 #include <stdio.h>
 #include <string.h>
 
-// A rate whose relative standard error is above ROUGH_RATE is shown with one
-// digit.
+// A rate is shown with one digit if its relative standard error is larger than
+// this.
 #define ROUGH_RATE 0.25
-// Hooks cannot measure a call of a C function that takes fewer cycles, because
-// the cost of CPython's own events is known to some 100 cycles.
+// If a call of a C function takes fewer cycles, hooks cannot measure it,
+// because the cost of CPython's own events is known only to some 100 cycles.
 #define LEAST_C 300
 #define UNKNOWN_RATE 0.5 // a rate with a larger relative error is not shown
 
-// Rounds an estimate if it is based on few samples. `samples` is NaN if the
-// number of samples is not known.
+// Rounds an estimate to one digit if it is based on few samples. `samples` is
+// NaN if their number is not known.
 static double by_samples(double value, double samples)
 {
     return samples < WINDOW_FEW ? Window_one_digit(value) : value;
 }
 
-// Dims a cell if its function has not run for some time.
+// Draws a cell dim if the function has not run for some time.
 static void fade(struct ListCell *out, const struct Row *row)
 {
     if (Row_is_old(row))
@@ -66,7 +66,7 @@ static void put_trend(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)Gauge_heat(last[TREND_CELLS - 1]);
 }
 
-// Writes a share of which the number of samples is not known.
+// Writes a share that is based on an unknown number of samples.
 static void put_plain_share(struct ListCell *out, const struct TableCell *cell)
 {
     char text[NUMBER_MAX];
@@ -74,19 +74,19 @@ static void put_plain_share(struct ListCell *out, const struct TableCell *cell)
                  Window_plain_share(text, cell->value));
 }
 
-// Returns true if the rate is an estimate. If an older Ocular does not say
-// whether the rate is an estimate, the function's state decides.
+// Returns true if the rate is an estimate. An older Ocular does not report
+// this, so the function's state decides.
 static bool is_rate_estimated(const struct Row *row)
 {
     return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
                                                 : row->now->rate_estimated != 0;
 }
 
-// Returns the standard error of the estimated rate, divided by the rate.
+// Returns the relative standard error of an estimated rate.
 static double rate_error(const struct Row *row, double rate)
 {
-    // Without slices, the rate and the number of calls are computed from the
-    // same mean, so their relative errors are equal.
+    // Without slices, the rate and the number of calls come from the same mean,
+    // so they have the same relative error.
     return Row_is_sliced(row) ? row->now->calls_per_s_error / rate
                               : row->now->calls_error;
 }
@@ -112,7 +112,7 @@ static void put_rate(struct ListCell *out, const struct TableCell *cell)
 }
 
 // Returns true if the number of calls is only a lower bound, because the calls
-// of the dark function are not estimated.
+// without hooks are not estimated.
 static bool is_floor(const struct Row *row)
 {
     return isnan(Row_estimated(row)) ||
@@ -139,13 +139,14 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
     else if (rough)
         calls = Window_one_digit(calls);
     snprintf(text, sizeof text, "%s%s", mark, Number_count(number, calls));
-    // A lower bound of 0 is not informative, so the cell stays blank.
+    // The cell stays blank instead of a lower bound of 0, which would say
+    // nothing.
     ListCell_put(out, rough && *mark == '~' ? STYLE_FAINT : STYLE_PLAIN,
                  calls > 0 || (calls == 0 && *mark != '>') ? text : "");
 }
 
-// Writes a function's self time. If the self time is an estimate, it has the
-// same relative error as the number of calls.
+// Writes the self time of a function. If it is an estimate, its relative error
+// is that of the number of calls.
 static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -166,7 +167,7 @@ static void put_spent(struct ListCell *out, const struct TableCell *cell)
 }
 
 // Writes "<300" if the calls of a C function are too short to be measured.
-// Returns false if they are not.
+// Returns false if they are long enough.
 static bool put_short_c(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Display *display = cell->display;
@@ -210,8 +211,8 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Writes the cycles of the calls that were timed. The number of cycles is a
-// lower bound if some calls were not timed.
+// Writes the cycles of all timed calls. This is a lower bound if some calls
+// were not timed.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -219,7 +220,8 @@ static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 
     snprintf(text, sizeof text, "%s%s", exact ? "" : ">=",
              Display_cycles(number, cell->value, cell->display));
-    // A lower bound of 0 is not informative, so the cell stays blank.
+    // The cell stays blank instead of a lower bound of 0, which would say
+    // nothing.
     ListCell_put(out, STYLE_PLAIN,
                  cell->value > 0 || (exact && cell->value == 0) ? text : "");
 }
@@ -263,7 +265,7 @@ static void put_spec(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
 }
 
-// Writes a number of calls or exceptions with a mark before it.
+// Writes a number of calls or exceptions, preceded by a mark.
 static void put_marked(struct ListCell *out, double value, const char *mark)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -279,7 +281,8 @@ static void put_raised(struct ListCell *out, const struct TableCell *cell)
                cell->row->now->raised_estimated == 1 ? "~" : "");
 }
 
-// Of a function in slices, only the calls that began in a slice are known.
+// If a function has hooks only in slices, only those calls are known that began
+// in a slice.
 static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
 {
     bool some = cell->row->now->state == STATE_PARTIAL && cell->value > 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// TABLE says how the columns of the table of functions look. An entry has the
-// title, the width, the importance, and the function that formats a cell. Cells
-// show the numbers since the reset, with the marks that the help explains.
-// model/columns.def defines the columns. table.c formats the changes since the
-// baseline. The functions are pure, and any thread may call them.
+// TABLE describes the look of each column of the table of functions. An entry
+// consists of the title, the width, the importance, and the function that
+// writes a cell. Cells show numbers since the reset, with marks that the help
+// explains. The columns are defined in model/columns.def. Changes since the
+// baseline are written by table.c. The functions are pure, and any thread may
+// call them.
 #pragma once
 
 #include "tui/model/column.h"
@@ -16,21 +17,25 @@
 // struct TableCell is the input for one cell.
 struct TableCell {
     const struct Row *row;
-    double value; // the value by which the column sorts
+    double value; // the value by which the column sorts the row
     const struct Display *display;
 };
 
 struct TableColumn {
-    const char *title; // Title of at most `width` cells.
+    const char *title; // Title, which has at most `width` cells.
     // Title while cycles are shown as time (NULL = `title`).
     const char *time_title;
     const char *about; // Text in the help.
-    int width; // Width in cells, or the least width of FUNCTION and FILE.
-    // Columns with a larger number are left out first (0 = never).
+    // Width in cells. The columns FUNCTION and FILE have at least this width.
+    int width;
+    // Columns with a larger importance are left out first (0 = never).
     int importance;
-    int room;  // Least cells for FUNCTION and FILE, or the column is left out.
+    // The column is left out if FUNCTION and FILE would otherwise have fewer
+    // cells than this.
+    int room;
     bool left; // Aligned left.
-    bool near; // On the main screen, one blank cell is before the column.
+    // True if only one blank cell is before the column on the main screen.
+    bool near;
     enum Cut cut; // The end at which a long text is cut.
     void (*format)(struct ListCell *out, const struct TableCell *cell);
 };

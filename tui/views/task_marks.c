@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Seconds. A group of tasks that only grows for this time may be a leak.
+// A group of tasks may be a leak if it only grows for this number of seconds.
 #define LEAK_S 60.0
 
 const struct TaskGroup *TaskMarks_groups(const struct Ui *ui, size_t *count)
@@ -45,7 +45,8 @@ bool TaskMarks_is_long(const struct Model *model, const struct TaskGroup *group,
            age_s > HANG_TIMES * row->now->wall_p50_s;
 }
 
-// Returns true if a stack, with ';' between its functions, has a function.
+// Returns true if a stack contains a function. In the text of the stack, ';'
+// stands between two functions.
 static bool stack_has(const char *stack, const char *function)
 {
     size_t size = strlen(function);

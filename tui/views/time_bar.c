@@ -10,8 +10,9 @@
 #define LEAST 0.005 // a smaller part is not shown
 #define WIDEST 40   // cells of the bar on a wide screen
 
-// The parts are those of WaitKind, these, and those of AwaitKind, which begin
-// at PART_AWAITS. PART_AWAIT is the time of awaits whose kind is not known.
+// Parts of the time have the numbers of WaitKind, then the numbers of this
+// enum, and from PART_AWAITS on those of AwaitKind. PART_AWAIT is the time in
+// awaits of an unknown kind.
 enum {
     PART_PYTHON = WAIT_KINDS,
     PART_C,
@@ -23,7 +24,8 @@ enum {
 
 static const struct {
     const char *words;
-    const char *glyph; // the glyphs differ on a terminal without colours, too
+    // The glyphs differ, too, because a terminal may have no colours.
+    const char *glyph;
     enum Style style;
 } LOOKS[PARTS] = {
     [WAITS_SOCKET] = {"socket", "▒", STYLE_HEAT_2},
@@ -67,8 +69,8 @@ static int by_share(const void *a, const void *b)
     return x->part - y->part;
 }
 
-// Returns what the function's suspended calls await, or NULL if that is not
-// known.
+// Returns the row that says what the function's suspended calls await, or NULL
+// if this is not known.
 static const struct AwaitRow *awaits_of(const struct Snapshot *snapshot,
                                         uint64_t id)
 {
@@ -78,9 +80,9 @@ static const struct AwaitRow *awaits_of(const struct Snapshot *snapshot,
     return NULL;
 }
 
-// Fills the parts of awaits. If AWAIT and CALLS/s are known, the kinds of
-// awaits divide their product. Otherwise no call has ended, and the parts are
-// the mean numbers of suspended calls.
+// Sets the parts for awaits. If AWAIT and CALLS/s are known, their product is
+// divided among the kinds of awaits. Otherwise no call has ended. The parts are
+// then the mean numbers of suspended calls.
 static void divide_awaits(struct Part *parts, const struct Function *now,
                           const struct AwaitRow *row)
 {
@@ -98,8 +100,8 @@ static void divide_awaits(struct Part *parts, const struct Function *now,
         (struct Part){PART_AWAIT, counted && !known ? whole : 0};
 }
 
-// Fills the parts, the largest first. Returns their sum, or 0 if a part is not
-// known.
+// Sets all parts and sorts them, the largest first. Returns their sum, or 0 if
+// a part is not known.
 static double divide(struct Part parts[PARTS], const struct Function *now,
                      const struct AwaitRow *awaits)
 {
@@ -108,7 +110,7 @@ static double divide(struct Part parts[PARTS], const struct Function *now,
         now->total_part_count ? now->total_parts : &none;
     double python = now->total_share - from->c - from->gc, sum = 0;
     for (int i = 0; i < WAIT_KINDS; i++) {
-        // Some kernels do not count the waits for a CPU.
+        // Waits for a CPU count as 0 if the kernel does not report them.
         bool missing = i == WAITS_CPU && isnan(from->waits[i]);
         parts[i] = (struct Part){i, missing ? 0 : from->waits[i]};
         python -= parts[i].share;
@@ -149,8 +151,8 @@ static const char *awaited(const struct Snapshot *snapshot, uint64_t id)
     return NULL;
 }
 
-// Returns true if the part's words do not say in what kind of function the
-// coroutine awaits.
+// Returns true if the words of the part do not say what kind of function is
+// awaited.
 static bool names_place(int part)
 {
     return part == PART_AWAIT || part == PART_AWAITS + AWAITS_FUTURE ||
@@ -172,7 +174,9 @@ static void draw_legend(struct Canvas *canvas, struct Box box,
             continue;
         Text_clean(name, sizeof name, Text_tail(in, 40));
         Strip_add(&strip, STYLE_FAINT, " in %s", name);
-        in = NULL; // Only the largest part names the function.
+        // Only the first such part, which is the largest one, names the
+        // function.
+        in = NULL;
     }
     Strip_draw(&strip, canvas, box, 2);
 }
@@ -190,7 +194,7 @@ void TimeBar_draw(struct Canvas *canvas, struct Box box, const struct Row *row,
     struct Box bar = box;
     double sum;
     const struct AwaitRow *awaits = awaits_of(snapshot, row->id);
-    // A function that was always suspended is in no sample.
+    // A function whose calls were always suspended is in no sample.
     if (row->part ||
         (!row->now->total_part_count && (row->now->total_share > 0 || !awaits)))
         return;

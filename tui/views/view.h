@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct View has the keys that open a view, and the functions that draw the
-// view and handle its keys. The keyboard, the bottom line and the help read the
+// struct View contains the keys that open a view, and the functions that draw
+// it and handle its keys. The keyboard, the bottom line and the help use the
 // table of views. A new view needs a name in enum ViewId, an entry in
-// view_table.c, and a member of struct Ui for its state.
+// view_table.c, and a member of struct Ui with its state.
 #pragma once
 
 #include "tui/screen/keymap.h"
@@ -35,57 +35,56 @@ enum ViewId {
 
 struct View {
     const char *name; // Name in messages and in the help.
-    // The keys that open the view from every other view, and the texts for the
-    // help and the bottom line. The same key or Esc leads back to the previous
+    // Keys that open the view from any other view, and their texts for the help
+    // and the bottom line. The same key, or Esc, leads back to the previous
     // view. opens.request is 0.
     struct Binding opens;
     // Keys that only this view has, for requests from REQUEST_OWN on. The
-    // view's own keys take precedence over the keys of all views. An entry
-    // without keys ends the array. NULL if the view has no keys of its own.
+    // view's own keys come before the keys of all views. An entry without keys
+    // ends the array. NULL if the view has no keys of its own.
     const struct Binding *own;
-    bool alone;   // The bottom line shows only the view's own keys.
+    bool alone;   // True if the bottom line shows only the view's own keys.
     unsigned can; // Bits of enum Ability.
 
-    // Must be called when the view is opened. `function` is the selected
-    // function of the previous view, or 0. NULL if the view needs no
+    // Must be called when the view is opened. `function` is the function that
+    // was selected in the previous view, or 0. NULL if the view needs no
     // preparation.
     void (*open)(struct Ui *ui, uint64_t function);
-    // Requests data that is not in the snapshot. Called when the view comes to
-    // the front, after each key and after each snapshot. NULL if the view needs
-    // only the snapshot.
+    // Requests data that is not in the snapshot. It is called when the view
+    // comes to the front, after each key, and after each snapshot. NULL if the
+    // snapshot has all that the view needs.
     void (*want)(struct Ui *ui);
     // Draws everything except the bottom line on ui->canvas, at the positions
     // in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);
-    // Handles a key. `request` is an enum Request, a request of the view, or
-    // REQUEST_NONE. Returns false if the view does not use the key. If the view
-    // does not use a key, the key may open another view, or may have the effect
-    // that it has in all views.
+    // Handles a key. `request` is an enum Request, a request of this view only,
+    // or REQUEST_NONE. Returns false if the view does not use the key. The key
+    // may then open another view, or have its effect in all views.
     bool (*press)(struct Ui *ui, int request, uint32_t key);
     // Selects the next (step 1) or previous (-1) row that contains
     // ui->model.search. If `here` is true, the search begins at the selected
-    // row. Returns false if no row contains the text. Only views with
-    // CAN_SEARCH have the member `find`.
+    // row. Returns false if no row contains the text. NULL if the view lacks
+    // CAN_SEARCH.
     bool (*find)(struct Ui *ui, int step, bool here);
-    // begin_search and restart_search save and restore the position at the
-    // beginning of a search, because the search starts again at this position
-    // after each typed letter. NULL if the position in the view's list is
-    // enough.
+    // begin_search saves the position at the beginning of a search.
+    // restart_search goes back to it, because the search begins there again
+    // after each typed letter. Both are NULL if the position in the view's list
+    // is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
-    // Returns the selected function or 0. Other views open this function, and
-    // the key `a` re-arms it. Only views with CAN_FUNCTION have the member
-    // `function`.
+    // Returns the selected function, or 0. It is the function that other views
+    // open, and whose hooks the key `a` installs again. NULL if the view lacks
+    // CAN_FUNCTION.
     uint64_t (*function)(const struct Ui *ui);
-    // Returns the line that the selected row names in its function, or
-    // NULL_U64. The annotate view selects this line. NULL if rows name no line.
+    // Returns the line of its function that the selected row names, or
+    // NULL_U64. This line is then selected in the annotate view. NULL if the
+    // view's rows name no lines.
     uint64_t (*line)(const struct Ui *ui);
-    // Called when the user resets the counts. If the view has its own window of
-    // time, this window begins again. NULL if the view has no window of its
-    // own.
+    // Must be called when the user resets the counts. If the view has a window
+    // of time of its own, it begins again. NULL if the view has no such window.
     void (*reset)(struct Ui *ui);
-    // Appends the view's data as JSON. Returns 0, -ENODATA if no data has come
-    // yet, or another -errno. NULL if the view's data is the snapshot
-    // (tui/model/since.h).
+    // Appends the data of the view as JSON. Returns 0, -ENODATA if no data has
+    // come yet, or another -errno. NULL if the data of the view are just the
+    // snapshot (tui/model/since.h).
     int (*json)(const struct Ui *ui, struct Bytes *out);
 };

@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEW_SAMPLES 1000.0 // the title shows smaller numbers of samples
+// If there are fewer samples, the title shows their number.
+#define FEW_SAMPLES 1000.0
 
 enum {
     ANNOTATE_FOLLOW = REQUEST_OWN,
@@ -50,8 +51,7 @@ static void select_function(struct Ui *ui, const struct Row *row)
 static void open_view(struct Ui *ui, uint64_t function)
 {
     select_function(ui, Model_row_of(&ui->model, function));
-    // Selects the function also on the main screen, if the main screen shows
-    // its row.
+    // Also selects the function on the main screen, if it is shown there.
     Ui_choose(ui, function);
 }
 
@@ -60,8 +60,8 @@ static uint64_t selected_function(const struct Ui *ui)
     return ui->annotate.id;
 }
 
-// Makes the viewer draw a new frame. If `error` is not 0, shows a message about
-// lack of memory.
+// Makes the viewer draw a frame. If `error` is not 0, shows a message that
+// there is no memory.
 static void finish_change(struct Ui *ui, int error)
 {
     if (error)
@@ -119,7 +119,7 @@ static void select_row(struct Ui *ui, size_t row)
     List_select(&ui->lists[VIEW_ANNOTATE], &rows.rows, (long)row);
 }
 
-// Selects the line that the view before has named.
+// Selects the line that was named by the previous view.
 static void go_to_line(struct Ui *ui)
 {
     struct AnnotateState *state = &ui->annotate;
@@ -150,8 +150,8 @@ static void want(struct Ui *ui)
     if (ui->natives)
         Feed_native(ui->feed);
     const struct Row *row = Model_row_of(&ui->model, state->id);
-    // The tasks say in which function a coroutine awaits, and at which line a
-    // task is suspended.
+    // The tasks are needed because they say in which function a coroutine
+    // awaits, and at which line a task is suspended.
     if (TimeBar_wants_tasks(row) && !Feed_is_replay(ui->feed))
         Feed_tasks(ui->feed);
 }
@@ -218,8 +218,8 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
         Strip_add(strip, STYLE_FAINT, ":%llu", (unsigned long long)line);
 }
 
-// Adds the number of samples and their time. Adds nothing if the time is the
-// whole run and there are many samples.
+// Adds the number of samples, and the length of the time in which they were
+// taken. Adds nothing if this time is the whole run and there are many samples.
 static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
     const char *about = History_about(&state->history, state->period);
@@ -265,8 +265,8 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     }
     add_period(&strip, state);
     if (now) {
-        // `whole` has the function's counts since the start, like the column
-        // HITS.
+        // `whole` contains the function's counts since the start of tracing, as
+        // does the column HITS.
         struct Row whole = *row;
         whole.base = (struct RowBase){0};
         add_calls(&strip, &whole);
@@ -284,7 +284,8 @@ static void draw_title(struct Ui *ui, const struct Display *display)
     Ui_draw_title(ui, &strip);
 }
 
-// Draws the bar in the blank line below the title, if there is one.
+// Draws the bar of time in the blank line below the title, if there is such a
+// line.
 static void draw_bar(struct Ui *ui)
 {
     const struct Row *row = Model_row_of(&ui->model, ui->annotate.id);
@@ -295,7 +296,7 @@ static void draw_bar(struct Ui *ui)
 
 // --- The screen
 
-// Draws the reason why no code can be shown.
+// Draws the reason why there is no code to show.
 static void draw_nothing(struct Ui *ui)
 {
     const struct FeedListing *answer = &ui->feed->listing;
@@ -372,8 +373,8 @@ static void follow(struct Ui *ui)
         Ui_say(ui, true, "This line does not jump.");
 }
 
-// Returns a measure of the time that an entry takes, which is its samples, or
-// cycles times hits if there are no samples.
+// Returns a measure of the time that an entry takes. It is the number of its
+// samples, or cycles times hits if there are no samples.
 static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {

@@ -40,9 +40,9 @@ static const struct Binding KEYS[] = {
     {.request = 0},
 };
 
-// The snapshot has the call edges of the sampler's window only, and only of the
-// CPU time and the waits together. For another period or mode, this view uses
-// the stacks that the flame view has stored for a minute.
+// The snapshot has only call edges of the sampler's window, and only of CPU
+// time and waits together. For another period or mode, the view uses stacks,
+// which the flame view has stored for a minute.
 static void want(struct Ui *ui)
 {
     if (CallersState_needs_stacks(&ui->callers))
@@ -53,8 +53,7 @@ static void go_to(struct Ui *ui, uint64_t id)
 {
     Tree_root(&ui->callers.tree, id);
     ui->lists[VIEW_CALLERS].key = TREE_MIDDLE;
-    // Selects the function also on the main screen, if the main screen shows
-    // its row.
+    // Also selects the function on the main screen, if it is shown there.
     Ui_choose(ui, id);
 }
 
@@ -91,8 +90,8 @@ static const struct Branch *branch_at(const struct ListRows *rows, long row)
     return &ui->callers.tree.branches[row];
 }
 
-// Returns the row of a branch's function. Returns NULL if the branch is not a
-// function, or if the snapshot does not list the function.
+// Returns the row of a branch's function. Returns NULL if the branch is not for
+// a function, or if the snapshot does not list its function.
 static const struct Row *function_of(const struct ListRows *rows,
                                      const struct Branch *branch)
 {
@@ -112,8 +111,8 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
            Text_has(Column_text_key(COLUMN_FUNCTION, function), text);
 }
 
-// Draws lines such as "│ ├─ ▸ ". Returns the screen column behind the lines of
-// the tree.
+// Draws the lines of the tree, such as "│ ├─ ▸ ". Returns the screen column
+// behind these lines.
 static int put_limbs(struct Canvas *canvas, int y, int x, int end,
                      const struct Branch *branch)
 {
@@ -183,8 +182,8 @@ static void write_branch(struct ListCell *cell, const struct ListRows *rows,
 static struct ListRows rows_of(const struct Ui *ui)
 {
     static const struct ListColumn columns[TREE_COLUMNS] = {
-        // The title is not SHARE, because this column includes waiting and
-        // SHARE does not.
+        // The title is not SHARE, because this column also contains waiting and
+        // the column SHARE does not.
         [TREE_TIME] = LIST_COLUMN("TIME", 6, 2),
         [TREE_PART] = LIST_COLUMN("PART", 6, 1),
         [TREE_FUNCTION] = LIST_COLUMN("FUNCTION", 20, 2, .grows = 60,
@@ -208,7 +207,7 @@ static struct ListRows rows_of(const struct Ui *ui)
 
 // --- Drawing
 
-// Returns which time the tree shows.
+// Returns which times are shown in the tree.
 static const char *time_of(const struct Ui *ui)
 {
     static const char *const words[] = {"running", "running or waiting",
@@ -280,8 +279,8 @@ static void draw_nothing(struct Ui *ui)
                    now->sampler_trouble);
 }
 
-// Says why the function in the middle has neither callers nor callees. The tree
-// then has only the function and two titles.
+// Draws the reason why the function in the middle has neither callers nor
+// callees. In this case the tree has only the function and two headings.
 static void draw_reason(struct Ui *ui)
 {
     const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
@@ -328,9 +327,8 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-// Puts the selected function in the middle. Returns false if the function is in
-// the middle already. If the function is in the middle, Enter opens another
-// view.
+// Puts the selected function in the middle. Returns false if it is already in
+// the middle. Enter then opens another view.
 static bool go(struct Ui *ui)
 {
     const struct Branch *branch = selected(ui);
@@ -372,8 +370,9 @@ static void unfold(struct Ui *ui)
         Ui_say(ui, true, "There is nothing to unfold on this line.");
 }
 
-// Folds the branch, or selects its parent, or goes back to the previous
-// function or view. Returns false if there is no previous function or view.
+// Folds an unfolded branch, or selects the parent of a folded branch. On the
+// function in the middle and on a heading, goes back to the previous function
+// or view. Returns false if there is no previous function or view.
 static bool fold(struct Ui *ui)
 {
     struct Tree *tree = &ui->callers.tree;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The callers view shows the callers and callees of one function as a tree with
-// shares. The user can unfold each function of the tree, or put the function in
-// the middle.
+// shares. The user can unfold each function of the tree, or put it into the
+// middle.
 #pragma once
 
 #include "tui/views/view.h"

@@ -14,8 +14,8 @@
 #include <math.h>
 #include <stdio.h>
 
-// Each measure (enum Measure) has PARTS columns for both runs' values and the
-// change.
+// Each measure (enum Measure) has PARTS columns: the values of both runs, and
+// the change.
 enum {
     SHARE_A,
     SHARE_B,
@@ -57,8 +57,8 @@ static const struct ListColumn COLUMNS_OF[COLUMNS_OF_RUNS] = {
                           .grows = 40, .left = true, .path = true),
 };
 
-// Writes a change as "+12.9 ±0.6" if `points` is true, and as "+12.9% ±0.6"
-// otherwise. Writes "= ±0.6" if the change is noise.
+// Writes a change as "+12.9 ±0.6" if `points` is true, otherwise as "+12.9%
+// ±0.6". If the change is noise, writes "= ±0.6".
 static void put_change(struct ListCell *cell, const struct Measured *measured,
                        bool points)
 {
@@ -108,7 +108,7 @@ static void write_measured(struct ListCell *cell,
                         which == MEASURE_MEAN ? Number_ns : Number_rate);
 }
 
-// Writes what the function waits for more than before, or less.
+// Writes the kind of wait that has changed most in the function.
 static void put_kind(struct ListCell *cell, const struct ComparedFunction *f)
 {
     const char *kind = f->wait.apart ? Comparison_wait(f) : NULL;
@@ -176,8 +176,8 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-// Lists the changed numbers of the whole run, and changed latencies, in at most
-// a third of the body. Returns the number of lines that this takes.
+// Lists the changed numbers of the whole run and the changed latencies, in at
+// most a third of the lines. Returns the number of lines that it has used.
 static int draw_numbers(struct Ui *ui)
 {
     const struct Comparison *comparison = &ui->comparison;

@@ -26,8 +26,9 @@ static bool passes(const struct ExceptionRow *kind, const struct Model *model)
            Model_shows_file(model, kind->file);
 }
 
-// Returns the kind of exception in a row of the list. Kinds that were raised in
-// their function come first, and then kinds that only passed through it.
+// Returns the row of the snapshot's list of exceptions that is shown in the row
+// `row`. Exceptions that were raised in their function come first. Exceptions
+// that only passed through their function follow.
 static const struct ExceptionRow *kind_at(const struct Model *model, long row)
 {
     const struct Snapshot *now = model->snapshot;

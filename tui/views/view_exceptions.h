@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The exceptions view shows the kinds of exceptions, the newest kind first. A
-// kind is one type of exception in one function.
+// The exceptions view lists types of exceptions by function, the newest first.
+// A row stands for one type of exceptions in one function.
 #pragma once
 
 #include "tui/views/view.h"

@@ -71,7 +71,7 @@ static void reset(struct Ui *ui)
 
 // --- Drawing
 
-// Adds the shown mode, and the idle time that the mode leaves out.
+// Adds the name of the mode, and the idle time that is not shown in this mode.
 static void add_mode(const struct FlameTree *tree, const char *window, double s,
                      struct Strip *strip)
 {
@@ -122,7 +122,7 @@ static void draw_title(struct Ui *ui)
                (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
-// Draws the bar above the graph, whose text names the zoomed function, or says
+// Draws the bar above the graph. Its text names the zoomed function, or says
 // that callees are below their callers.
 static void draw_bar(struct Ui *ui, uint32_t zoom)
 {
@@ -209,9 +209,9 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 // --- Keys
 
-// Returns the function of the selected box, or the function that waits or has
-// called the C function. The box of all threads, and the box of a cut-off
-// stack, have no function.
+// Returns the function of the selected box. If the box is a wait or a C
+// function, returns the Python function that waits or has called it. Boxes of
+// all threads and of a cut-off stack have no function.
 static uint64_t selected_function(const struct Ui *ui)
 {
     const struct FlameState *state = &ui->flame;
@@ -233,7 +233,7 @@ static int json(const struct Ui *ui, struct Bytes *out)
 }
 
 // Handles a click. A click on the selected box, or on a caller of the zoomed
-// box, zooms to the clicked box. A click on another box selects that box.
+// box, zooms to that box. A click on any other box selects it.
 static void click(struct FlameGraph *graph, struct FlameState *state,
                   uint32_t key)
 {
@@ -263,7 +263,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
             FlameState_toggle_idle(state);
         return true;
     }
-    if (!state->tree.count) // a tree without branches has no boxes
+    if (!state->tree.count) // if the tree has no branches, there are no boxes
         return request >= REQUEST_OWN;
     struct FlameGraph graph = prepare(ui);
     int page = graph.height > 1 ? graph.height - 1 : 1;
@@ -304,9 +304,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     }
 }
 
-// Selects a branch and makes its box visible. Zooms out if the branch is
-// outside of the zoomed box, and zooms in if the branch is too narrow for a
-// box.
+// Selects a branch and makes its box visible. If the branch is outside of the
+// zoomed box, zooms out. If it is too narrow for a box, zooms in.
 static void reveal(struct FlameGraph *graph, struct FlameState *state,
                    uint32_t branch)
 {

@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define KEYS_WIDTH 20
-#define LEGEND_WIDTH 11 // width in cells of titles and marks
+// Width in cells of the titles and marks that are explained.
+#define LEGEND_WIDTH 11
 #define SIDE_BY_SIDE 140
 
 // --- Terms and their meanings, broken into lines
@@ -19,19 +20,23 @@
 
 struct HelpLine {
     char term[64];
-    uint8_t style;    // Style in which the term is drawn.
-    const char *text; // The meaning of the term (NULL = the term is a heading).
-    int length;       // Length of `text` in bytes.
+    uint8_t style; // Style in which the term is drawn.
+    // The meaning of the term, or NULL if the line is a heading.
+    const char *text;
+    int length; // Length of `text` in bytes.
 };
 
 struct HelpText {
-    int term; // Width of the terms in cells.
-    int room; // Width of the texts in cells. A longer text takes several lines.
+    int term; // Width of the column of terms in cells.
+    // Width of the column of texts in cells. If a text is longer, it takes
+    // several lines.
+    int room;
     struct HelpLine lines[HELP_LINES];
     int count;
 };
 
-// Adds a term and its text. Ignores lines beyond HELP_LINES.
+// Adds a term and its text. If there are HELP_LINES lines already, ignores the
+// rest.
 static void add_text(struct HelpText *help, enum Style style, const char *term,
                      const char *text)
 {
@@ -51,7 +56,7 @@ static void add_text(struct HelpText *help, enum Style style, const char *term,
     } while (*text);
 }
 
-// Adds a heading, with a blank line before it.
+// Adds a blank line and a heading.
 static void add_heading(struct HelpText *help, const char *heading)
 {
     if (help->count)
@@ -59,8 +64,8 @@ static void add_heading(struct HelpText *help, const char *heading)
     add_text(help, STYLE_ACCENT, heading, NULL);
 }
 
-// Draws the lines of the help from index `top` on, as many as fit between box.y
-// and the bottom line.
+// Draws the lines of the help from the index `top` on, as many as fit between
+// box.y and the bottom line.
 static void draw_text(const struct HelpText *help, struct Canvas *canvas,
                       int top, struct Box box)
 {
@@ -87,8 +92,8 @@ static void draw_text(const struct HelpText *help, struct Canvas *canvas,
 
 #define SETTING_SIZE 400
 
-// struct Settings stores the texts about the trace's settings, because the
-// lines of the help only point to texts.
+// struct Settings stores texts about the settings of the trace, because a line
+// of the help only points to its text.
 struct Settings {
     char versions[SETTING_SIZE];
     char hooks[SETTING_SIZE];
@@ -148,7 +153,7 @@ static void add_binding(struct HelpText *help, const struct Binding *binding)
     add_text(help, STYLE_STRONG, term, binding->about);
 }
 
-// Adds the keys that open views, and the keys that only one view has.
+// Adds the keys that open views, and the keys that belong to one view only.
 static void add_views(struct HelpText *help, const struct View *const *views,
                       unsigned reach)
 {
@@ -176,8 +181,8 @@ static bool is_listed(unsigned reach, const struct Binding *binding,
              ~reach);
 }
 
-// Adds each group of keys under a heading. The groups have the order of their
-// first keys in KEYMAP.
+// Adds all groups of keys, each with a heading. The order of the groups is that
+// of their first keys in KEYMAP.
 static void add_keys(struct HelpText *help, unsigned reach)
 {
     for (size_t i = 0; i < KEYMAP_COUNT; i++) {
@@ -376,7 +381,8 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         request = REQUEST_PAGE_DOWN;
     if (List_scroll(&ui->help_top, ui->canvas.height - 5, request))
         return true;
-    // Other keys do nothing, because they act on views that are not visible.
+    // All other keys are ignored, because they act on views that are not
+    // visible.
     return request != REQUEST_NONE && request != REQUEST_BACK &&
            request != REQUEST_REDRAW && request != REQUEST_QUIT;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lines view shows the lines that take the most CPU time, over all
+// The lines view shows the source lines that take the most CPU time, over all
 // functions.
 #pragma once
 

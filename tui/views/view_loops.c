@@ -12,12 +12,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STACK_LINES 12   // Most lines of the selected stall's stack.
+// Largest number of lines for the selected stall's stack.
+#define STACK_LINES 12
 #define LOOPS_IN_TITLE 3 // Most loops in the title.
 
 // --- The stalls
 
-// Returns the stall of a row. The newest stall comes first.
+// Returns the stall that is shown in a row. The newest stall comes first.
 static const struct StallRow *stall_at(const struct Model *model, long row)
 {
     const struct Snapshot *now = model->snapshot;
@@ -111,8 +112,8 @@ static const struct StallRow *selected(const struct Ui *ui)
 
 // --- The stack of the selected stall, the innermost function first
 
-// Returns the last name before *end in `stack`, and moves *end to the ';' that
-// separates this name from the name before.
+// Returns the last name before *end in `stack`, and moves *end to the ';'
+// before this name.
 static const char *pop_name(const char *stack, const char **end, int *length)
 {
     const char *from = *end;
@@ -168,8 +169,8 @@ static void add_loop(struct Strip *strip, int importance,
 
 #define OFF "steps are not observed now, because they are too many"
 
-// Returns true if the process has switched off its hooks at steps of event
-// loops.
+// Returns true if the process does not observe the steps of event loops any
+// more.
 static bool are_off(const struct Snapshot *now)
 {
     return now->stalls_total == NULL_U64 && now->loop_count > 0;

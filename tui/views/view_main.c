@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MENU_TITLE 11 // width in cells of the titles in the menu
+#define MENU_TITLE 11 // width of the menu's titles in cells
 
 static void prepare(struct List *list, struct Table *table,
                     const struct Model *model, const struct Display *display)
@@ -69,8 +69,8 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
                STYLE_FAINT, CUT_END, text);
 }
 
-// Draws the selected function's numbers. The bar is in the blank line above
-// them, if there is one.
+// Draws the numbers of the selected function. The bar of time is in the blank
+// line above them, if there is one.
 static void draw_detail(struct Canvas *canvas, const struct Model *model,
                         const struct List *list, const struct Layout *layout,
                         const struct Status *status)
@@ -170,9 +170,8 @@ static void draw_menu(struct Ui *ui)
                "SORT BY: Enter chooses, Esc leaves it as it is");
 }
 
-// Handles a key while the menu is open. Every key that does not move the
-// selection closes the menu. Returns false if the key also has its usual
-// effect, as without a menu.
+// Handles a key while the menu is open. A key that does not move the selection
+// closes the menu. Returns false if the key must also have its usual effect.
 static bool press_menu(struct Ui *ui, int request, uint32_t key)
 {
     struct List *list = &ui->sort_list;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The main view shows three lines about the process, the table of functions or
-// the menu of sort columns, and the lines about the selected function.
+// the menu of sort columns, and lines about the selected function.
 #pragma once
 
 #include "tui/model/model.h"
@@ -14,5 +14,5 @@ void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
                    const struct Status *status);
 
 extern const struct View MAIN_VIEW;
-// The main view with the columns of latencies.
+// The latency view is the main view with the columns of latencies.
 extern const struct View LATENCY_VIEW;

@@ -47,7 +47,8 @@ static const struct ListColumn COLUMNS_OF_OBJECTS[OBJECT_COLUMNS] = {
                             .left = true, .path = true, .a_to_z = true),
 };
 
-// The source of the rows: types, and below an unfolded type its creators.
+// The source of the rows: types of objects, and below an unfolded type the
+// functions that create its objects.
 struct Objects {
     const struct Model *model;
     const struct List *list;
@@ -67,8 +68,9 @@ static bool is_of(const struct ObjectRow *row, const struct ObjectRow *type)
     return row->function && strcmp(row->type, type->type) == 0;
 }
 
-// Returns the most important function that creates objects of the row's type,
-// or the row's own function. Returns NULL if no function is known.
+// If the row is of a type, returns the most important function that creates
+// objects of this type. Otherwise returns the row's own function. Returns NULL
+// if there is no such function.
 static const struct ObjectRow *creator_of(const struct Model *model,
                                           const struct ObjectRow *row)
 {
@@ -163,7 +165,7 @@ static const char *text_of(const struct Objects *objects,
     return text ? text : "";
 }
 
-// Types that only grow come first, if the rows are sorted by growth.
+// If rows are sorted by growth, types that only grow come first.
 static double number_of(const struct ObjectRow *row, int column)
 {
     double number = column == BY_BORN   ? row->born_per_s

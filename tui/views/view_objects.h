@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The objects view shows which types of objects are born and die, and which
-// types only grow. Enter on a type also shows the functions that create its
+// The objects view shows of which types objects are created and freed, and
+// which types only grow. Enter on a type also shows which functions create its
 // objects.
 #pragma once
 

@@ -13,12 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIDE_BY_SIDE 120 // least screen width with the counts beside the log
+// The counts are beside the log if the screen has at least this width.
+#define SIDE_BY_SIDE 120
 #define PAIRS_WIDTH 52
-// Least width in cells for the mark " (deopt)" instead of " !".
+// If the log has at least this width, a loss of specialisation is marked by the
+// word "(deopt)" instead of "!".
 #define WORD_DEOPT 44
-// Least width in cells of a long filter in the title, first without the name of
-// a storm, then next to the name of a storm.
+// In the title, a long filter has at least FILTER_WIDTH cells, or FILTER_LEAST
+// cells if the name of a storm is also shown.
 #define FILTER_WIDTH 40
 #define FILTER_LEAST 18
 #define NOTHING_YET "No instruction has changed its kind yet."
@@ -43,9 +45,10 @@ static int pairs_width(const struct Ui *ui)
 
 // --- A change, in the log and in the counts
 
-// Returns the least number of cells for the opcode `name` next to the opcode
-// `other`. A shortened name has an ellipsis and the words of `name` that
-// differ, as in "LOAD_ATTR_METHOD_NO_DICT -> ...LAZY_DICT".
+// Returns the number of cells that the opcode `name` needs at least, if it is
+// shown next to the opcode `other`. If it is shortened, it has an ellipsis and
+// those words that `other` does not have, as in "LOAD_ATTR_METHOD_NO_DICT ->
+// ...LAZY_DICT".
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
 {
@@ -103,8 +106,8 @@ static bool passes(const struct Transition *one, const struct Model *model)
     return has(one, model->filter) && Model_shows_file(model, one->file);
 }
 
-// Returns the transition in a row of the log. The log has the transitions that
-// pass the filter.
+// Returns the transition that is shown in a row of the log. The log shows only
+// transitions that pass the filter.
 static const struct Transition *transition_at(const struct Model *model,
                                               long row)
 {
@@ -183,9 +186,9 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
     return Text_has(pair->from, text) || Text_has(pair->to, text);
 }
 
-// Returns the filter for the counts of changes. If the filter is in no opcode's
-// name, the filter is meant for functions. A filter for functions gives "",
-// because the counts are sums over all functions.
+// Returns the text by which the counts of changes are filtered. If the user's
+// filter is in no opcode's name, it is meant for functions. In this case
+// returns "", because the counts are sums over all functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
@@ -195,7 +198,7 @@ static const char *pair_filter(const struct Model *model)
     return "";
 }
 
-struct Pairs { // the source of the rows with counts
+struct Pairs { // Source of the rows with counts of changes.
     const struct Model *model;
     const char *filter;
     struct ListColumn columns[2];
@@ -354,7 +357,7 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-// Returns the function of the selected line of the log, or 0.
+// Returns the function of the selected row of the log, or 0.
 static uint64_t selected_function(const struct Ui *ui)
 {
     struct ListRows rows = log_rows(&ui->model);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The opcodes view shows the log of transitions (the instruction, its old and
-// new opcode, and the time), the count of each kind of transition, and the
-// storms (instructions that change again and again).
+// The opcodes view shows the log of changes of opcodes, with the instruction,
+// its old and new opcode and the time. It also shows how often each change was
+// seen, and which instructions change again and again (storms).
 #pragma once
 
 #include "tui/views/view.h"

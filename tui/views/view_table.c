@@ -16,7 +16,7 @@
 #include "tui/views/view_tasks.h"
 #include "tui/views/view_threads.h"
 
-// The help and the bottom line list the views in the order of VIEWS.
+// The help and the bottom line show the views in the order of VIEWS.
 const struct View *const VIEWS[VIEW_COUNT] = {
     [VIEW_MAIN] = &MAIN_VIEW,
     [VIEW_HELP] = &HELP_VIEW,

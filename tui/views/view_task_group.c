@@ -63,7 +63,7 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
 
 struct Singles { // the source of the rows with tasks
     const struct Model *model;
-    const struct TaskGroup *group; // NULL if the group has no tasks now.
+    const struct TaskGroup *group; // NULL if the group has no tasks at present.
     const struct TaskRow *order[TASKS_MOST];
     struct ListRows rows;
 };
@@ -174,7 +174,7 @@ static int compare(const void *left, const void *right, void *context)
     return result ? result : (one > other) - (one < other);
 }
 
-// Returns true if a listed task has made a step that took long.
+// Returns true if one of the listed tasks has a step in the log of stalls.
 static bool stepped(const struct Singles *singles)
 {
     for (long i = 0; i < singles->rows.count; i++)
@@ -205,7 +205,7 @@ static void fill(struct Singles *singles, const struct Ui *ui)
             singles->group = &groups[i];
     if (!singles->group)
         return;
-    // A filter that shows the group shows all of its tasks.
+    // If the filter fits the group itself, all of its tasks are shown.
     bool whole = Text_has(singles->group->coroutine, filter) ||
                  Text_has(singles->group->file, filter);
     for (size_t i = 0; i < singles->group->task_count; i++) {
@@ -269,7 +269,8 @@ static void draw(struct Ui *ui, const struct Status *status)
     }
     fill(&singles, ui);
     draw_title(ui, singles.group);
-    // The list uses only the lines that it needs, and at most half of the body.
+    // The list takes only as many lines as it needs, and at most half of the
+    // body.
     int height = (ui->layout.body_height - 1) / 2;
     if (height > singles.rows.count)
         height = (int)singles.rows.count;

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define GROUPS_MOST 256
-// Least lines of the screen's body in which there is a bar.
+// There is a bar if the screen's body has at least this number of lines.
 #define BAR_LEAST 12
 
 enum { TASKS_OPEN = REQUEST_OWN, TASKS_MODE };
@@ -214,7 +214,8 @@ static int compare(const void *left, const void *right, void *context)
     return result ? result : (one > other) - (one < other);
 }
 
-// Returns true if a task of a listed group has made a step that took long.
+// Returns true if a task of one of the listed groups has a step in the log of
+// stalls.
 static bool stepped(const struct Tasks *tasks)
 {
     for (long i = 0; i < tasks->rows.count; i++)
@@ -261,7 +262,8 @@ static void fill(struct Tasks *tasks, const struct Ui *ui)
 
 // --- As a view
 
-// Returns the number of calls of a function of the standard library.
+// Returns the number of calls of a function of the standard library, which is
+// given by its name and the end of its file's path.
 static double calls_of(const struct Snapshot *now, const char *name,
                        const char *ending)
 {
@@ -276,9 +278,9 @@ static double calls_of(const struct Snapshot *now, const char *name,
     return calls;
 }
 
-// Python calls one function for each coroutine that was never awaited, and one
-// function for each error that an event loop reports because no code of the
-// program handles it.
+// Adds two numbers. Python calls one function for each coroutine that was never
+// awaited, and another one for each error that no code of the program handles
+// in an event loop.
 static void add_forgotten(struct Strip *strip, const struct Snapshot *now)
 {
     char number[NUMBER_MAX];
@@ -330,8 +332,8 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-// Draws what the time of the selected coroutine is made of. Returns the number
-// of lines that this takes.
+// Draws the parts of the time of the selected coroutine. Returns the number of
+// lines that it has used.
 static int draw_bar(struct Ui *ui, const struct TaskGroup *group, int y)
 {
     const struct Row *row = Model_row_of(&ui->model, group->id);
@@ -355,7 +357,8 @@ static void draw(struct Ui *ui, const struct Status *status)
     }
     fill(&tasks, ui);
     draw_title(ui);
-    // The list uses only the lines that it needs, and at most half of the body.
+    // The list takes only as many lines as it needs, and at most half of the
+    // body.
     int height = (ui->layout.body_height - 1) / 2;
     if (height > tasks.rows.count)
         height = (int)tasks.rows.count;

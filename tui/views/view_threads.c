@@ -15,7 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Least width in cells of a screen with the functions on the right.
+// The functions are at the right of the threads if the screen has at least this
+// width in cells.
 #define SIDE_BY_SIDE 110
 #define LIST_WIDTH 76
 #define FUNCTIONS_MOST 128
@@ -148,10 +149,10 @@ static const struct Thread *selected(const struct Ui *ui)
 
 // --- The functions of the selected thread
 
-struct Functions { // the source of the rows with functions
+struct Functions { // Source of the rows with functions.
     const struct Model *model;
     struct {
-        // The row of a function (NULL = the sum of all other functions).
+        // The row of the function, or NULL for the sum of all other functions.
         const struct Row *row;
         double share;
     } items[FUNCTIONS_MOST];
@@ -175,7 +176,7 @@ static void write_function(struct ListCell *cell, const struct ListRows *rows,
         ListCell_place(cell, STYLE_FAINT, row->now->file, row->now->line);
 }
 
-// Collects the hottest functions of all threads.
+// Collects the functions with the largest shares over all threads.
 static void collect_of_all(struct Functions *functions)
 {
     const struct Model *model = functions->model;
@@ -261,8 +262,8 @@ static void draw_functions(struct Ui *ui, const struct Thread *thread,
 
 // --- As a view
 
-// Adds the longest time for which a thread held the GIL while another thread
-// waited, and the stack of the thread that held the GIL.
+// Adds the longest time in which a thread had the GIL while another thread
+// waited for it, and the stack of the thread that had it.
 static void add_longest_hold(struct Strip *strip, const struct Snapshot *now)
 {
     char number[NUMBER_MAX];
@@ -328,7 +329,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     if (canvas->width >= SIDE_BY_SIDE) {
         side.x = box.width + 1;
     } else {
-        // The list of threads uses only the lines that it needs, and at most
+        // The list of threads takes only as many lines as it needs, and at most
         // half of the body.
         height = (height - 1) / 2;
         if (height > rows.count)

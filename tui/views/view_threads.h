@@ -7,8 +7,8 @@
 #include "ipc/snapshot.h"
 #include "tui/views/view.h"
 
-// Goes to the main screen and shows the shares of `thread`, or of all threads
-// if `thread` is NULL. A message says which numbers change.
+// Goes to the main screen, which then shows the shares of `thread`, or of all
+// threads if `thread` is NULL. A message says which numbers have changed.
 void ViewThreads_choose(struct Ui *ui, const struct Thread *thread);
 
 extern const struct View THREADS_VIEW;
