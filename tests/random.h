@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes random numbers by Marsaglia's xorshift64. They are the same in each
-// run. Each test program has a sequence of its own.
+// Makes random numbers by Marsaglia's xorshift64. The numbers are the same in
+// each run. Each test program has a sequence of its own.
 #pragma once
 
 #include <stdint.h>

@@ -204,7 +204,7 @@ def test_another_python_says_so(user, tmp_path):
 
 
 def test_uninstalled_nothing_is_left(user):
-    """This must be the last test that uses this environment."""
+    """Must be the last test that uses this environment."""
     run(user.python, "-c", "import ocular.demo")
     assert user.files() > user.empty
     user.pip("uninstall", "--yes", "ocular")
@@ -235,9 +235,9 @@ def test_editable(tmp_path):
 
 def test_the_archive_builds_by_itself(tmp_path):
     """The archive holds each file that git tracks, and Ocular can be built from the archive
-    in another directory. The test copies the existing objects to this directory. They are
-    newer than the sources, so make compiles nothing. The build fails if the archive lacks a
-    header or a source."""
+    in another directory. The test copies the existing objects to this directory. The
+    objects are newer than the sources, so make compiles nothing. The build fails if the
+    archive lacks a header or a source."""
     build("sdist", tmp_path)
     (path,) = tmp_path.glob("ocular-*.tar.gz")
     with tarfile.open(path) as archive:

@@ -306,7 +306,7 @@ def test_who_attaches_to_the_interpreter():
     )
 
 
-# Only these files may use malloc. Some of them belong only to the viewer. Others get
+# Only these files may use malloc. Some files belong only to the viewer. Other files get
 # strings from the C library. The governor's plan may take no lock, not even the heap's.
 # rcu.c checks that malloc has memory for the C library. The files for native stacks free
 # the memory that elfutils and the C++ library allocate.

@@ -10,7 +10,7 @@ from tracked import tracked
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("docs/architecture.md", "docs/hacking.md", "docs/protocol.md")
-# These are files and functions of CPython, the kernel, other tools or an example.
+# Files and functions of CPython, the kernel, other tools or an example.
 FOREIGN = re.compile(
     r"(Python|Include|kernel|json)/|pycore_|codeobject\.c|coverage\.py|app\.py|attach\.py"
 )

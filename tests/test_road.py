@@ -28,7 +28,7 @@ def bodies():
 def road(text, functions):
     """Returns the functions that a reader of `text` has to read: those that the text names,
     and those that these call in the same file. Also returns the names in the text that look
-    like functions but are none."""
+    like functions, but do not exist."""
     named = {
         name: path
         for name, path in NAMED.findall(text)

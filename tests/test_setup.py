@@ -201,8 +201,8 @@ def test_headers_in_a_path_with_a_blank(built):
 
 @pytest.fixture
 def bare(machine):
-    """Returns a simulated Debian machine that has no compiler. It has a suitable Python
-    that Debian has not installed."""
+    """Returns a simulated Debian machine that has no compiler. The machine has a suitable
+    Python that Debian has not installed."""
     machine.interpreter("python3", "3.13.0")
     machine.apt()
     machine.user(0)

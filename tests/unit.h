@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each C test includes this header. It finds the tests of the file, and runs
+// Each C test includes this header, which finds the tests of the file and runs
 // them in their order.
 //   TEST(what_holds) { ... }
 //   TEST_WITH(what_holds, set_up, tear_down) { ... }

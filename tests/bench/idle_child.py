@@ -30,7 +30,7 @@ def wait_for(condition, otherwise):
 
 def look(function, size):
     """Connects a viewer, so that all hooks are installed, and disconnects the viewer again.
-    If no call was counted, no function was armed. Then this function ends the process."""
+    If no call was counted, no function had hooks, and the process ends."""
     ocular._GRACE_S = 0.1
     ocular.serve(perfetto=False, deinstrument_threshold=0)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as viewer:

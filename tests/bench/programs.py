@@ -17,7 +17,7 @@ def calls(count):
 
 
 def loops(count):
-    """A round of this program has two events: the branch of the condition and the jump
+    """A round of this program has two events, the branch of the condition and the jump
     back."""
     while count:
         count -= 1

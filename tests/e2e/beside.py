@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Contains other tools that watch a program. All of them have the same interface. start()
-and stop() can be called any number of times. seen() returns what the tool reports about the
-program's file, without the parts that differ from run to run."""
+"""Contains other tools that watch a program. All of these tools have the same interface.
+start() and stop() can be called any number of times. seen() returns what the tool reports
+about the program's file, without the parts that differ from run to run."""
 
 import cProfile
 import shutil

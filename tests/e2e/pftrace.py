@@ -165,7 +165,7 @@ SLICES = {"dark functions": "dark", "waits (sampled)": "wait", "stalls": "stall"
 
 def sliced(sequence, event, track, names):
     """Converts the beginning or the end of a slice in a track of its own, for example of
-    the time in which a function was dark. `names` has the names of the open slices."""
+    the time in which a function had no hooks. `names` has the names of the open slices."""
     ids = {"id2": {"local": hex(event["track"] & 0xFFFFFFFF)}}
     args = sequence.args(event)
     if event["type"] == BEGIN:

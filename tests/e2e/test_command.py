@@ -153,8 +153,8 @@ def test_serve_and_watch(tmp_path, sockets):
         wait_until(lambda: (sockets / f"{process.pid}.sock").exists())
 
         def spins():
-            """Returns a snapshot in which `spin` is dark and samples have found it,
-            otherwise None."""
+            """Returns a snapshot in which `spin` has lost its hooks and samples have found
+            it, or None."""
             seen = top("--pid", process.pid, "--once", "--json").answer
             for row in seen["functions"]:
                 if row["name"] == "spin" and row["dark_sites"] and row["cpu_share"]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs `ocular-top run.ocular`, which shows a run from its recording after the run has
 ended. The numbers on the screen must agree with the numbers that the program itself
-reported at its end. A user can choose a part of the run (a stretch). For a file that is no
-recording, ocular-top prints one sentence."""
+reported at its end. A user can also choose a part of the run. If the file is no recording,
+ocular-top prints one sentence."""
 
 import json
 import os
@@ -111,7 +111,7 @@ def test_calls_are_those_of_the_program(exact):
     snapshot, and the numbers of a part of the run from the events."""
     said, recording = exact
     expected = rows(said)
-    # the numbers of the second stretch come from events
+    # the second keys choose a part of the run, whose numbers come from events
     for stretch in "", "[0.000001<Enter>":
         found = rows(shown(recording, "--keys", stretch) if stretch else shown(recording))
         for name in "leaf", "mid", "items", "late", "work":

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A recording says what functions waited for, even if the program was killed. Each thread
-of the recorded program waits in a known way. It does this for so long that Ocular's samples
-find the right share of waiting. The kernel says for how long a thread ran, and for how long
-it had no CPU."""
+of the recorded program waits in a known way, for so long that Ocular's samples find the
+right share of waiting. The kernel says for how long a thread ran, and for how long it had
+no CPU."""
 
 import gzip
 import json

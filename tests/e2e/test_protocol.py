@@ -278,7 +278,7 @@ def test_no_descriptor_of_a_viewer_is_kept(path, tmp_path):
 
 def test_no_descriptor_of_a_recording_is_kept(path):
     """The process closes its descriptor of the recording, even if the viewer disconnects at
-    any moment."""
+    an unexpected time."""
     before = descriptors()
     for _ in range(20):
         with Client(path) as viewer:

@@ -374,7 +374,7 @@ def test_steps_are_linked_in_order(answers, ask, name):
     ],
 )
 def test_instants(answers, source, name):
-    """Checks the loops, the dark times of functions and the gaps in the file."""
+    """Checks the loops, the times without hooks, and the gaps in the file."""
     of = answers(source, name)
     assert of.complaints == []
     ours = []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads all events except calls by Perfetto's own trace processor, with SQL: marks, spans,
-counters, specialised instructions, dark times of functions, and samples."""
+counters, specialised instructions, times in which functions had no hooks, and samples."""
 
 import subprocess
 from collections import Counter
@@ -227,8 +227,8 @@ def test_what_was_specialised(file, ask):
 
 
 def test_dark_stretches(file, ask):
-    """Each time in which a function is dark is a slice at the outermost level of a track,
-    and slices can overlap."""
+    """Each time in which a function has no hooks is a slice at the outermost level of a
+    track. Such slices can overlap."""
     ours = Counter()
     for begin, end in file.ours.slices["dark"]:
         args = begin["args"]
@@ -237,7 +237,7 @@ def test_dark_stretches(file, ask):
         ours[begin["pid"], begin["name"], *key] += 1
     mine = [row for row in ours if row[1] == "add"]
     assert len(mine) > 1 and any(row[-2] is None for row in mine)
-    # The rows contain a flag only if the flag is 1.
+    # Perfetto's rows contain a flag only if the flag is 1.
     assert file.since(ask(file.path, DARK), 2) == ours
     if "pftrace" in file.path.name:
         names = "select distinct process_track.name from slice join process_track on"

@@ -117,8 +117,8 @@ def catches():
 
 
 def throws(count=100_000):
-    """Throws an exception into a dark generator. Each throw causes one event before 3.15. A
-    generator that ends early causes the same event, but then the event is a smaller
+    """Throws exceptions into a generator without hooks. Each throw causes one event before
+    3.15. A generator that ends early causes the same event, but then the event is a smaller
     fraction of the time."""
     generator = catches()
     next(generator)

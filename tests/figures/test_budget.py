@@ -80,7 +80,7 @@ def test_a_storm_is_cut_short(tracing, figure):
     for mine in rows:  # calls were lost, but at least 16 were counted
         assert mine["calls"] >= 16
         assert not mine["calls_exact"]
-    # Ocular pays back the debt, which is at most the allowed overhead of ten seconds.
+    # Overhead above the budget is at most that of ten seconds, and is paid back.
     began = time.monotonic()
     work_until(lambda s: s["overhead"]["measured"] < 1.2 * s["overhead"]["allowed"], spin)
     figure("paid_back", time.monotonic() - began, unit="s")

@@ -37,7 +37,7 @@ def f{0}(count):
 """
 MODULE = 500  # functions per module
 TURN_S = 0.01
-BUSY_S = 0.0025  # seconds of CPU time in each turn of the loop
+BUSY_S = 0.0025  # seconds of CPU time in each iteration of the loop
 
 
 def make(count):

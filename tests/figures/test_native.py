@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Measures native stacks: how long a walk takes, how many stacks are whole, and whether
-the innermost C functions are those that perf finds."""
+"""Measures how long it takes to read the C functions on a stack, how many of these stacks
+are complete, and whether perf finds the same innermost functions."""
 
 import os
 import re

@@ -10,8 +10,8 @@
 
 enum { MAIN = 7, WORK = 9, GONE = 12 };
 
-// The stacks are main -> work -> main -> work, main -> gone, and a stack that
-// was cut off.
+// The stacks are main -> work -> main -> work, main -> gone, and an incomplete
+// stack.
 static const struct FlameRow rows[] = {
     {NULL_U64, NULL_U64, 0, 0, 3000, 0}, // Time in no traced function.
     {0, MAIN, 0, 0, 10000, 0},

@@ -554,8 +554,8 @@ TEST(a_forgotten_block_is_not_damaged)
     forget();
 }
 
-// A cut lists a thread that has no blocks yet. The thread then gets another
-// name, and the program is killed.
+// A cut (a consistent state of the recording) lists a thread that has no blocks
+// yet. The thread then gets another name, and the program is killed.
 TEST(the_name_of_a_thread_that_was_listed_without_blocks)
 {
     struct Timeline *timeline = Timeline_new(make(), 1 << 20, false);
@@ -577,11 +577,11 @@ TEST(the_name_of_a_thread_that_was_listed_without_blocks)
     forget();
 }
 
-// Records the calls of a program in which functions 1 and 2 go dark. A cut
-// lists both functions, but function 2 is armed again between the listing and
-// the cut. If `on` is true, the program goes on, and is killed after function 1
-// was armed again and function 3 has gone dark. Returns the ids of the
-// functions that are dark at the end, combined into one number.
+// Records the calls of a program in which functions 1 and 2 lose their hooks. A
+// cut lists both functions, but function 2 gets its hooks back between the
+// listing and the cut. If `on` is true, the program is killed only after
+// function 1 has got its hooks back and function 3 has lost them. Returns the
+// ids of the functions without hooks at the end, combined into one number.
 static uint32_t dark_at_the_end(bool on)
 {
     const struct RecordingDark listed[] = {{1100, 1, 0}, {1200, 2, 0}};

@@ -170,7 +170,7 @@ TEST(one_that_does_not_end)
     enter(2, 0);
     put_task(7, "a");
     put(EVENT_PARK, 0);
-    // The call continues, but the step of the task does not.
+    // The call continues, but the task's step has ended.
     put(EVENT_REOPEN, Event_call(2, 0));
     leave(2, 0);
     replay(0, 0, "2( [7:a ] )2 2( )2 ");

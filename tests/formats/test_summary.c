@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests what a Summary shows of a recording (calls, shares and callers), for
-// the whole run and for a stretch of the run. The number of calls of a function
-// that was armed in slices is estimated. Numbers that are unknown are null.
+// the whole run and for a part of the run. Calls that had hooks only in slices
+// are estimated. Numbers that are unknown are null.
 #include "formats/summary.h"
 
 #include "tests/random.h"
@@ -339,7 +339,7 @@ TEST_FIXTURE(waits)
     assert_near(f->shown->cpu_waited, 0, 0);
 }
 
-// The stretch ends in the middle of a wait.
+// This part of the run ends in the middle of a wait.
 TEST_FIXTURE(waits_of_a_stretch)
 {
     make_waits();
@@ -455,7 +455,7 @@ TEST_FIXTURE(a_function_that_goes_dark)
     assert_int_equal(function(f, 4)->calls_exact, 1);
     // Function 5 was only sampled, so the number of its calls is unknown.
     assert_int_equal(function(f, 5)->calls, NULL_U64);
-    // Function 5 has no event, so nothing shows whether function 5 was armed.
+    // Function 5 has no event, so it is unknown whether it had hooks.
     assert_int_equal(function(f, 5)->state, NULL_U64);
     // This part of the run ends before function 2 loses its hooks.
     show(f, 0, .04);
@@ -489,8 +489,8 @@ static double below_one(void)
 }
 
 // Records a function that is called at random times, `rate` times a second. The
-// function is armed about every 5 s. The function goes dark at its first call
-// that comes more than 0.2 s after it was armed.
+// function gets its hooks about every 5 s. It loses them at its first call that
+// comes more than 0.2 s later.
 static void make_slices(struct Fixture *f, double rate, double length)
 {
     double at = 0, armed_until = -1, next = 1, dark = 0;
@@ -559,9 +559,9 @@ TEST_FIXTURE(a_function_that_is_armed_in_slices)
     assert_near(sum / known, 1, .05);
 }
 
-// A function makes 100 calls in 0.1 ms and then goes dark for a second. These
-// 100 calls do not show how many calls the dark time has, so the function's
-// rate is unknown.
+// A function is called 100 times in 0.1 ms and then loses its hooks for a
+// second. These 100 calls do not show how many calls follow in that second, so
+// the rate is unknown.
 TEST_FIXTURE(a_function_that_is_too_hot)
 {
     unsigned i, k;

@@ -103,8 +103,8 @@ TEST(test_many_large_ones)
         Heap_free(blocks[i]);
     blocks[0] = Heap_alloc(100000);
     mapped = Heap_mapped();
-    // The heap already keeps as many freed blocks as its limit allows. It keeps
-    // this block too, and returns another one to the kernel.
+    // The heap already keeps as many freed blocks as its limit allows. The heap
+    // keeps this block too, and returns another one to the kernel.
     Heap_free(blocks[0]);
     assert_true(!OURS || Heap_mapped() == mapped - 65536);
     blocks[1] = Heap_zeroed(1, 100000);

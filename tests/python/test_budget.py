@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Tests the overhead budget with real programs. Dark functions are armed and timed again.
-These include recursive functions and functions with many callees. While the budget is in
-debt, a library's new code is not armed and the sampler slows down.
-tests/tracer/test_control.c tests the control in virtual time, and
+"""Tests the overhead budget with real programs. Functions without hooks get them back and
+are timed again, also recursive functions and functions with many callees. While the
+overhead exceeds the budget, a library's new code gets no hooks, and samples come more
+slowly. tests/tracer/test_control.c tests the control in virtual time, and
 tests/figures/test_budget.py measures the control on a real machine."""
 
 import itertools
@@ -42,8 +42,8 @@ def work_until(done, *functions, seconds=90):
 
 
 def test_what_is_dark_is_armed_again(tracing):
-    """Dark functions are armed again. The machine's load decides how long functions
-    stay armed and how good the estimates are. So this test checks neither;
+    """Functions without hooks get them back. The machine's load decides how long functions
+    keep them and how good the estimates are. So this test checks neither;
     tests/figures/test_ordinary.py measures the estimates. The budget is large, so that the
     slices follow each other in seconds."""
     tracing(deinstrument_threshold=50, overhead_budget=0.9)
@@ -135,8 +135,8 @@ def test_the_governor_of_a_light_program_sleeps(tracing):
 
 
 def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
-    """If a viewer asks for a caller whose callees are dark, the caller is timed at once,
-    although between slices callers are not timed."""
+    """Between slices, a caller whose callees have no hooks is not timed. If a viewer asks
+    for such a caller, it is timed at once."""
 
     def caller():
         for _ in range(3):
@@ -155,8 +155,8 @@ def test_a_caller_that_is_armed_on_request_is_timed_at_once(tracing):
     with client.Client(ocular._ocular.socket_path()) as viewer:
         viewer.rearm(before["id"])
         work_until(lambda s: state(s) == "armed", work)
-    # On a busy machine the function can be armed while the snapshot is built, after its
-    # newest call. The first call after that is not timed.
+    # On a busy machine the hooks can be installed after the newest call, while the snapshot
+    # is built. The first call after that is not timed.
     for _ in range(5):
         work()
     now = row(ocular.snapshot(), caller.__qualname__)

@@ -41,10 +41,10 @@ def is_known(tool, order, settings):
     """Returns True for an event that CPython itself reports wrongly as soon as there is a
     second tool, whichever tool it is.
 
-    gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a
-    second tool is armed on the same code. gh-155992, from 3.13 on: whether the line of a
-    RESUME is reported depends on whether any tool has armed this RESUME. From 3.14 on, the
-    source offset of a BRANCH_LEFT event is the offset of the branch. If any tool has armed
+    gh-157900: a tool's INSTRUCTION events (opcode events of sys.settrace) end if a second
+    tool sets events for the same code. gh-155992, from 3.13 on: whether the line of a
+    RESUME is reported depends on whether any tool has an event there. From 3.14 on, the
+    source offset of a BRANCH_LEFT event is the offset of the branch. If any tool has set
     INSTRUCTION, the offset is that of the next instruction (NOT_TAKEN).
     """
     if sys.version_info >= (3, 14) and "mode" in settings and tool in BRANCHES:
@@ -242,8 +242,8 @@ except (Ended, OSError):
 
 @pytest.fixture
 def rearming():
-    """Returns a function that starts a viewer. The viewer keeps requesting
-    that all functions are armed."""
+    """Returns a function that starts a viewer. Again and again, the viewer requests hooks
+    for all functions."""
     viewers = []
 
     def start():

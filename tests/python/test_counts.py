@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""As long as no function goes dark, Ocular counts the same calls as cProfile, also with
-exceptions, generators and threads."""
+"""As long as no function loses its hooks, Ocular counts the same calls as cProfile, also
+with exceptions, generators and threads."""
 
 import os
 import threading

@@ -172,7 +172,7 @@ def test_a_dark_callees_time_is_not_its_callers_own(tracing):
     before = ocular.snapshot()
     armed = row(before, "fast_caller")
     assert armed["avg_cycles"] < 0.5 * sum(slept) / 10 * before["tsc_hz"]
-    # Another function also calls the callee, so the callee goes dark before its caller.
+    # Another function also calls the callee, so the callee loses its hooks earlier.
     for _ in range(15):
         slow_callee()
     for _ in range(8):
@@ -370,7 +370,7 @@ def test_rearm_one_function(asked_only):
 
 
 def test_rearm_one_with_its_callees(tracing, sockets):
-    """A viewer's request also arms the callees. If the callees stayed dark, the function's
+    """A viewer's request also arms the callees. If the callees had no hooks, the function's
     own time would stay old."""
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)

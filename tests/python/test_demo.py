@@ -15,8 +15,8 @@ pytestmark = pytest.mark.once
 
 DEMO = [sys.executable, "-m", "ocular.demo"]
 
-# A fake module `ocular` for the runner. Its interface is that of the real module, but
-# it serves no viewers.
+# A fake module `ocular` for the runner. The fake module has the real interface, but serves
+# no viewers.
 ENGINE = """
 import os, pathlib, signal, sys, time
 __path__.append({demo!r})

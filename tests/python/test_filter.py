@@ -108,7 +108,7 @@ def test_tuples_and_generators_will_do():
 
 
 def test_excluded_code_costs_one_call_each():
-    """Excluded code causes no further events, and none of its sites stays armed."""
+    """Excluded code causes no further events, and keeps no hook."""
     quiet = pure.CASES["recursion"]
     quiet()
     ocular.start_tracing(**EXACT, exclude=["ocular.demo", __file__])

@@ -105,9 +105,9 @@ def test_what_runs_already():
 
 
 def test_others_instruction_events_are_not_lost():
-    """Another tool has armed one instruction of a fused pair. The other tool's event fires
-    while Ocular's events are set and removed, even if the second instruction of the pair is
-    dark."""
+    """Another tool has set an event at one instruction of a fused pair. This event fires
+    while Ocular sets and removes its own events, even if Ocular has none at the second
+    instruction."""
     monitoring, function = sys.monitoring, fresh()
     counts, random, some_go_dark = Counter(), Random(5), False
 

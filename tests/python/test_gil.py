@@ -191,7 +191,7 @@ def traced_calls(least, most):
 
 def test_a_c_call_that_does_not_release_the_gil():
     """While the C call runs, the other thread sleeps. The time of the C call counts for the
-    function that makes it. This call has the longest time with the GIL.
+    function that makes it. The C call has the longest time with the GIL.
     tests/figures/test_gil.py compares the times."""
     for _ in range(10):
         snapshot, calls = traced_calls(lambda asleep: 0, lambda asleep: 1)

@@ -147,7 +147,7 @@ def test_new_code_gets_no_event_of_the_thief(name):
     of this code, even if the tool has the same name as Ocular's tool."""
     seen, news = [], []
 
-    def note(code, *_):  # Up to 3.13, code that Ocular has armed before keeps its events.
+    def note(code, *_):  # Up to 3.13, code keeps the events that Ocular has set.
         seen.extend(new for new in news if new.__code__ is code)
 
     def events():

@@ -68,8 +68,8 @@ def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     tracing(native=True)
 
     def seen():
-        """Works until three quarters of the time belong to a known C function. This takes
-        some time, because Ocular first reads the unwind tables of the libraries."""
+        """Works until three quarters of the time belong to a known C function. Before,
+        Ocular has to read the unwind tables of the libraries."""
         end = time.thread_time() + 0.3
         while time.thread_time() < end:
             work()

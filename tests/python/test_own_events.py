@@ -38,7 +38,7 @@ def traced(path, program, **settings):
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace.gz"])
 def test_samples(tmp_path, name):
     """A sample belongs to the thread that ran when it was taken. The sample has the
-    thread's whole stack, including dark functions. Waiting threads have no samples."""
+    thread's whole stack, also functions without hooks. Waiting threads have no samples."""
     path = tmp_path / name
     done = threading.Event()
     idle = threading.Thread(target=done.wait)
@@ -176,8 +176,8 @@ def test_dark_stretches(tmp_path, sockets, name):
 
 
 def test_dark_from_before_the_oldest_event(tmp_path, no_collections):
-    """A function can have gone dark before the oldest event that is kept. On a busy machine
-    a wait of another thread can come before that moment, and is then the oldest event."""
+    """A function can have lost its hooks before the oldest event that is kept. On a busy
+    machine, an earlier wait of another thread can be the oldest event."""
 
     def program():
         call(add)

@@ -220,8 +220,8 @@ def test_hits_of_every_instruction(tracing, function):
 @pytest.mark.parametrize("threshold", [1, 2, 7])
 @pytest.mark.parametrize("function", HAND_MADE)
 def test_each_goes_dark_by_itself(tracing, function, threshold):
-    """Each instruction goes dark separately. The hits of an instruction are exact until
-    they reach the threshold."""
+    """Each instruction loses its hook separately. The hits of an instruction are exact
+    until they reach the threshold."""
     wanted = count(HERE, lambda: (function(12), function(3)))
     tracing(deinstrument_threshold=threshold)
     function(12), function(3)

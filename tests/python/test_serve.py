@@ -508,7 +508,7 @@ say([ocular.is_tracing(), str(status)].__repr__().replace("'", '"')
 
 
 def test_exit_while_arming(tmp_path, sockets):
-    """The process can exit at every moment while a session starts, also by Ctrl-C."""
+    """The process can exit at any time while a trace starts, also by Ctrl-C."""
     source = """
 ocular.serve()
 say(1)
@@ -652,7 +652,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             began, output = time.thread_time(), served.process.stdout
             while not select.select([output], [], [], 0)[0]:
                 pass
-            # This is the CPU time that a spinning thread would use.
+            # A spinning thread would use this CPU time.
             spun = time.thread_time() - began
             assert float(output.readline()) < spun / 2
             assert served.process.stdout.readline() == "True\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the numbers that the sampler reports about functions and threads while all
-functions are dark. tests/figures/test_ordinary.py measures how accurate the shares are."""
+"""Tests what samples say about functions and threads while no function has hooks.
+tests/figures/test_ordinary.py measures how accurate the shares are."""
 
 import threading
 import time
@@ -68,7 +68,7 @@ def snapshots():
 
     def when(is_there, what, calls=0):
         def look():
-            for _ in range(calls):  # This call takes about a tenth of a second.
+            for _ in range(calls):  # about a tenth of a second
                 burn(0)
             turns(0.02)
             snapshot = ocular.snapshot()

@@ -384,7 +384,7 @@ def compare():
 
 
 async def compares():
-    """Runs tasks, and compares them. Their names are short, so that they fit the
+    """Runs tasks, and compares them. The tasks' names are short, so that they fit the
     columns."""
     event = asyncio.Event()
     leaves = [asyncio.create_task(leaf(event), name=f"leaf {key}") for key in "abcd"]

@@ -51,8 +51,8 @@ def receives(seconds):
 
 
 class Step:
-    """The program's own times of a step of a task. `inner` is a time within the step, and
-    `outer` is a longer time, which contains the step."""
+    """The program's own times of a task's step (one run by the event loop). `inner` is a
+    time within the step, and `outer` is a longer time, which contains the step."""
 
     def __init__(self, name):
         self.name = name
@@ -318,7 +318,7 @@ def test_the_budget_pays_for_steps(budget, off):
 
 
 def test_steps_that_end_by_an_exception_end(tracing):
-    """A task that is cancelled or that fails takes a step like any other task."""
+    """A task that is cancelled or that fails has steps like any other task."""
 
     async def fails():
         await asyncio.sleep(0)

@@ -278,8 +278,8 @@ class Boom(Exception):
 
 @pytest.mark.parametrize("mode", ["adaptive", "precise"])
 def test_an_interrupt_comes_out_as_it_is(mode):
-    """A signal handler can raise an exception at any moment of the calibration. The caller
-    of start_tracing() gets this exception."""
+    """A signal handler can raise an exception at any time during the calibration. The
+    caller of start_tracing() gets this exception."""
 
     def boom(*_):
         raise Boom

@@ -350,8 +350,8 @@ async def runs(coro):
 
 def test_cpu_time_steps_and_places(tmp_path):
     """A task that a library's coroutine wraps counts for the program's coroutine. Ocular
-    counts the task's steps and samples its CPU time. It knows the line that created a task
-    only if it was already observing tasks. It keeps no task alive."""
+    counts the task's steps and samples its CPU time. Only if Ocular was already observing
+    tasks, it knows the line that created the task. No task is kept alive."""
     here = sys._getframe().f_code.co_filename
     library = tmp_path / "site-packages" / "wrapper.py"
     library.parent.mkdir()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Tests thread states of CPython that contain the id of one thread but are run by another
-thread. They exist in programs that embed Python, and in children that C code has forked
-(uWSGI). Each row of Ocular's list of threads belongs to a thread of the kernel. Each test
-runs a separate process."""
+thread. Such thread states exist in programs that embed Python, and in children that C code
+has forked (uWSGI). Each row of Ocular's list of threads belongs to a thread of the kernel.
+Each test runs a separate process."""
 
 import pytest
 from e2e.program import script

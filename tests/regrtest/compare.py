@@ -78,7 +78,7 @@ def _of_the_tests(untraced, traced):
 
 # --- Output of the tests ------------------------------------------------------
 
-# These lines come from unittest and regrtest, not from a test. They differ only if the
+# These lines come from unittest and regrtest, not from a test. The lines differ only if the
 # result of a test differs, too.
 OWN = re.compile(
     r"^((ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$|"

@@ -34,8 +34,8 @@ MOST_MEMORY = 4 << 30  # Bytes. A run that uses more memory is ended.
 GRACE = 3  # Seconds in which the processes that a run has started must end.
 LEAST_LIMIT = 120  # Seconds. No run has a shorter time limit.
 
-# Exit statuses of regrtest after a complete run. They mean success, a failed test, a
-# changed environment, no tests (a skipped module), or a failed rerun.
+# Exit statuses of regrtest after a complete run. The statuses mean success, a failed test,
+# a changed environment, no tests (a skipped module), or a failed rerun.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
 RESULT = re.compile(r"^Result: ", re.M)  # regrtest prints this line last

@@ -3,7 +3,7 @@
 while viewers of many kinds connect and disconnect. At the end, three conditions are
 checked: memory has not grown, the overhead is within the budget, and the numbers of no
 function are too old. In addition, no event may be lost, and no descriptor and no thread may
-be left. `soak.py program FOLDER` is the program. It runs until its stdin is closed."""
+be left. `soak.py program FOLDER` is the program, which runs until its stdin is closed."""
 
 import argparse
 import json
@@ -39,8 +39,8 @@ MOST_AGE_S, SHORT_AGE = 30, 0.7
 MOST_GROWTH, MOST_KIB = 0.03, 2048
 # In a run shorter than SHORT_S, the start matters most, and only large errors are found.
 SHORT_S, SHORT_KIB, SHORT_OVER = 300, 8192, 4
-# In ten seconds the overhead may be OVER times the allowed overhead. It may be larger for
-# the fraction MOST_OVER of the time.
+# In ten seconds the overhead may be OVER times the allowed overhead. The overhead may be
+# larger for the fraction MOST_OVER of the time.
 OVER, MOST_OVER = 1.10, 0.10
 # The overhead of the whole run may be at most this many times the allowed overhead.
 MEAN_OVER = 1.05
@@ -128,7 +128,7 @@ def run_throughout(begin, end):
 
 
 def worker(number):
-    """Returns a part of the program. It does another kind of work in each phase, and
+    """Returns a part of the program, which does another kind of work in each phase, and
     nothing at the end of a phase."""
 
     def working(party, dice):

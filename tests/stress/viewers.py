@@ -46,9 +46,9 @@ def talk(party, dice):
                 dice.choice(WHIMS)(party, viewer, dice)
             party.count("connections")
         except (OSError, client.Ended, client.Refused, AssertionError):
-            # There are three possible reasons. No process serves at the moment, the server
-            # has ended, or it has refused invalid data. The answer to invalid data can also
-            # look like another answer.
+            # There are three possible reasons. No process serves now, the server has ended,
+            # or it has refused invalid data. The answer to invalid data can also look like
+            # another answer.
             party.going(0.02)
 
 

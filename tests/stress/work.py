@@ -114,7 +114,7 @@ def meet(function, dice):
 
 
 class Ends:
-    """An object in a reference cycle. Its finalizer runs Python code, and lets other
+    """An object in a reference cycle, with a finalizer that runs Python code and lets other
     threads run."""
 
     def __init__(self, sleeps):

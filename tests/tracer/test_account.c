@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/account. It computes the time of hooks from samples and
-// from the time that a hook takes with warm caches.
+// Tests tracer/budget/account, which computes the time of hooks from samples
+// and from their time with warm caches.
 #include "tracer/budget/account.h"
 
 #include <math.h>

@@ -19,8 +19,8 @@ static const struct AwaitRow *row_of(const struct TaskTable *table,
     return NULL;
 }
 
-// The numbers are means over the newest walks over all tasks. A walk that has
-// to begin again counts nothing. A function without suspended calls is
+// The numbers are means over the newest walks over all tasks. If a walk has to
+// begin again, nothing is counted. A function without suspended calls is
 // forgotten.
 TEST(the_newest_walks_weigh_most)
 {

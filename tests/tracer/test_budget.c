@@ -20,8 +20,7 @@ struct World {
     double (*cores)(double t);
     double sample; // Seconds that one sample takes.
     double fixed;  // Cores that the governor and other fixed costs take.
-    // Cores that snapshots take. If snapshots are throttled, they take half of
-    // this.
+    // Cores that snapshots take, or twice what they take if they are throttled.
     double shown;
     double hooks; // Fraction of the program's time that hooks take.
     double coming[DELAYS];
@@ -144,7 +143,7 @@ TEST(test_a_storm_is_paid_back)
     assert_false(Budget_is_overdrawn(&w.budget));
 }
 
-// If a debt exceeds four seconds of the allowed overhead, the rest is forgiven.
+// A debt of more than four seconds of budget is forgiven.
 TEST(test_a_debt_ends)
 {
     struct World w = world(one_core, 0.01);
@@ -178,8 +177,8 @@ TEST(test_fixed_costs_above_it)
     assert_float_equal(Budget_hooks(&w.budget), 0.5 * 0.005, 1e-6);
     run(&w, 60);
     assert_float_equal(Budget_hooks(&w.budget), 0.46 * 0.005, 1e-4);
-    // Threads of Ocular take half of the fixed costs, and arming takes the
-    // other half.
+    // Ocular's threads take half of the fixed costs. Installing hooks takes the
+    // rest.
     w.fixed = 0.012;
     run(&w, 90);
     assert_float_equal(w.hz, 0.2 * 0.005 / w.sample, 1);

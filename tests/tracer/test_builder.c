@@ -28,8 +28,8 @@ static void rest(double s)
     nanosleep(&time, NULL);
 }
 
-// The sampler observes only once, a tenth of a second after its start. Its
-// clock then stays at this time.
+// The sampler observes only once, a tenth of a second after its start, so its
+// clock stays at this time.
 static void start_sampler(struct Fixture *f)
 {
     const struct SamplerParts parts = {.registry = f->engine.registry,
@@ -153,9 +153,9 @@ TEST_FIXTURE(test_a_rate_that_is_not_known)
     Counter_set(&code->share.run_samples, 100);
     assert_true(find(build(f), code)->calls_error < 0.5);
     assert_false(isnan(find(f->snapshot, code)->calls_per_s));
-    // This generator is resumed hundreds of times in each call. It lost its
-    // hooks in the middle of each call, so the resumptions in a call are
-    // unknown.
+    // This generator is resumed hundreds of times in each call. The generator
+    // lost its hooks in the middle of each call, so the resumptions in a call
+    // are unknown.
     Counter_set(&code->hot.resumed, 990);
     code->cold.dark_times = 10;
     Code_touch(code);

@@ -90,7 +90,7 @@ static double error_of_time(void)
     return sqrt(calls->errors) / calls->ticks;
 }
 
-// A main loop is called once and never ends. Its window ends after some time.
+// A main loop is called once and never ends, but the window in it ends.
 TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
 {
     const struct CPair *pair;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/budget/choice. It chooses the functions that keep their hooks.
+// Tests tracer/budget/choice, which chooses functions that keep their hooks.
 #include "tracer/budget/choice.h"
 
 #include "tests/tracer/make_engine.h"

@@ -14,8 +14,8 @@
 
 static struct Opcodes opcodes;
 
-// A generator with a loop and a condition. It has every kind of site, inline
-// caches, and an EXTENDED_ARG.
+// A generator with a loop and a condition. The code has every kind of site,
+// inline caches, and an EXTENDED_ARG.
 // clang-format off
 static const uint8_t GENERATOR[] = {
     RESUME, 0,            // unit 0
@@ -63,7 +63,7 @@ static struct Code *generator(void)
     return code_of(GENERATOR, sizeof GENERATOR, 500, false);
 }
 
-// Within a budget, the program's own functions are armed before functions of
+// With a budget, the program's own functions get hooks before functions of
 // libraries.
 TEST(test_whose_code_it_is)
 {
@@ -165,9 +165,9 @@ TEST(test_mean_takes_waits_in)
     Code_free(code);
 }
 
-// A call takes 3000 ticks at 2 GHz, which are 1500 ns. Since the function went
-// dark, samples found it running for 9 ms and waiting for 6 ms. The estimate is
-// 15 ms / 1500 ns = 10000 calls.
+// A call takes 3000 ticks at 2 GHz, which are 1500 ns. Since the hooks were
+// removed, samples found the function running for 9 ms and waiting for 6 ms.
+// The estimate is 15 ms / 1500 ns = 10000 calls.
 TEST(test_dark_calls_are_sampled_time_by_mean)
 {
     struct Code *code = generator();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/hook/counting and the ring of hits that it empties. Hits that
 // are counted late must change the counters in the same way as hits that are
-// counted at once. Other tests cover sites that go dark while their hits are in
-// the ring, full rings, and a hook that runs beside a collector.
+// counted at once. Other tests cover hooks that are removed while their hits
+// are in the ring, full rings, and a hook that runs beside a collector.
 #include "tracer/hook/counting.h"
 
 #include "tracer/code/arming.h"
@@ -122,8 +122,8 @@ static void push_call(struct Fixture *f, const struct Code *code,
 
 enum { FUNCTIONS = 6, WORLDS = 2 };
 
-// A program that runs in two worlds. One of them counts each hit at once. In
-// the other one, hits wait in a ring and are counted late.
+// A program that runs in two worlds. One world counts each hit at once. In the
+// other world, hits wait in a ring and are counted late.
 struct Chaos {
     struct Fixture *worlds[WORLDS];
     struct Code *codes[WORLDS][FUNCTIONS];

@@ -231,7 +231,7 @@ TEST_WITH(test_an_hour, set_up, tear_down)
     assert_true(pop(timer));
     sum += head.cpu_ns;
     assert_int_equal(taken(timer), samples + 1);
-    // Samples were lost, but the next sample after each of them has its time.
+    // The time of lost samples is in the samples that followed.
     assert_true(Counter_get(&timer->ring.lost) > 0);
     assert_true(most > 100 * MS);
     assert_int_equal(CpuTimer_covered_ns(timer), now);
@@ -326,7 +326,7 @@ TEST_WITH(test_a_signal_that_comes_late, set_up, tear_down)
     send_info(gettid(), late);
     assert_int_equal(taken(timer), 1);
     CpuTimer_free(timer);
-    send_info(gettid(), late); // Its slot has no timer now.
+    send_info(gettid(), late); // The slot has no timer.
     next = own_timer();
     assert_int_equal(next->slot, slot);
     // This late signal is for the earlier timer in the same slot.

@@ -125,8 +125,8 @@ TEST_FIXTURE(test_a_function_goes_dark)
     assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 3);
 }
 
-// A call has ended, but Ocular does not know which one. It knows the number of
-// calls in flight again when a new call uses the frame of that call, or when
+// A call has ended, but Ocular does not know which one. The number of calls in
+// flight is known again when a new call uses the frame of that call, or when
 // all other calls have ended.
 TEST_FIXTURE(test_an_end_that_was_not_seen)
 {
@@ -186,8 +186,8 @@ TEST_FIXTURE(test_calls_end_after_the_slice)
 {
     f->code->hot.running++;
     suspend(f, 7, 1000, 1);
-    f->code->hot.running++; // Suspended after the slice.
-    f->code->hot.running++; // Never suspended.
+    f->code->hot.running++; // is suspended after the slice
+    f->code->hot.running++; // is never suspended
     end_slice(f, 100);
     assert_true(f->code->hot.watched);
     assert_true(stays_at_yield(f, 8, 2000));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests the hits of lines: when a line goes dark, and the rates. A rate is
-// counted if all hits are counted, and otherwise estimated from the function's
-// own time and its share.
+// Tests the hits of lines: when a line loses its hook, and the rates of lines.
+// A rate is counted if all hits are counted, and otherwise estimated from the
+// function's own time and its share.
 #include "ipc/base/heap.h"
 #include "tracer/code/line_hits.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the walk over the C functions on a stack. This program's own stack is
-// compared with glibc's backtrace(). Invalid stacks must do no harm.
+// Tests the search for the C functions on a stack (a walk). This program's own
+// stack is compared with glibc's backtrace(). Invalid stacks must do no harm.
 #define _GNU_SOURCE 1
 #include "formats/native_names.h"
 #include "formats/native_rows.h"

@@ -13,7 +13,7 @@
 
 static struct Objects objects;
 static struct ObjectsTime now;
-static const char types[4], functions[4]; // Their addresses stand for objects.
+static const char types[4], functions[4]; // Addresses stand for objects.
 static const char *const names[] = {"Temporary", "Leak", "Node", "Cached"};
 
 static void reset(void)
@@ -61,9 +61,9 @@ static void pass(double s)
     now.cpu_ns += (uint64_t)(s * 1e9);
 }
 
-// Runs the program for a millisecond. It makes temporary objects and one that
-// lives for the millisecond. It leaks an object every ten milliseconds. It
-// makes objects in cycles, which a collection frees each second.
+// Runs the program for a millisecond. The program makes temporary objects and
+// one that lives for the millisecond, leaks an object every ten milliseconds,
+// and makes objects in cycles, which a collection frees each second.
 static void work(int turn, int temporaries, bool leaks)
 {
     event(3, 0, true);
@@ -259,7 +259,7 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
     assert_true(Objects_part(&objects) > 0.98);
 }
 
-// A window that is too expensive ends early. Its rates are right nevertheless.
+// If a window is too expensive, it ends early. The rates are still right.
 TEST_WITH(test_a_burst_ends_its_window, reset, NULL)
 {
     Objects_open(&objects, &now, 1, 1000, true);

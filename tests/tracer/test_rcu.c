@@ -12,7 +12,7 @@
 #include "tests/rest.h"
 #include "tests/unit.h"
 
-// A thread-local variable of liburcu. It is NULL in threads that have not
+// A thread-local variable of liburcu, which is NULL in threads that have not
 // registered.
 extern _Thread_local void *urcu_bp_reader;
 

@@ -203,8 +203,8 @@ static const struct Function *find(const struct Snapshot *snapshot, uint64_t id)
     return NULL;
 }
 
-// Compares the row of each function with a newly filled row. Filling it must
-// not change the state that the builder keeps for the next snapshot.
+// Compares the row of each function with a newly filled row. Filling a row must
+// not change what the builder keeps for the next snapshot.
 static void check_rows(struct Fixture *f, const struct Snapshot *whole)
 {
     uint64_t events = 0, dark = 0;
@@ -352,7 +352,7 @@ TEST_FIXTURE(test_what_has_not_changed_is_not_filled)
     sent = show(f, 0);
     assert_int_equal(sent, 8);
     assert_int_equal(f->shown[0]->function_count, FUNCTIONS);
-    // The functions get new rows once more, because their rates end.
+    // These functions get new rows once more, because their rates become 0.
     f->at.now += 1;
     build(f);
     assert_int_equal(filled(f), 8);
@@ -369,8 +369,8 @@ TEST_FIXTURE(test_what_has_not_changed_is_not_filled)
     assert_int_equal(filled(f), FUNCTIONS);
 }
 
-// A function is called again after a minute. Its rate is that since the last
-// snapshot, and not that since its row was filled.
+// A function is called again after a minute. The function's rate is that since
+// the last snapshot, not since its row was filled.
 TEST_FIXTURE(test_a_rate_is_not_since_the_row_was_filled)
 {
     struct Code *code = add_code(&f->engine, "f", 0);

@@ -8,7 +8,7 @@
 #include "tests/unit.h"
 
 #define S 1e9       // ns in a second.
-#define PERIOD 0.25 // Seconds from one step of the sampler to the next step.
+#define PERIOD 0.25 // Seconds between two steps of the sampler.
 
 static struct ShareClock watch;
 

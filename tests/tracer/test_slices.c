@@ -15,7 +15,7 @@ struct World {
     struct Slices slices;
     struct SlicesReading now;
     double cores;     // Cores that hooks take in a slice.
-    double arming;    // Seconds that arming all functions takes.
+    double arming;    // Seconds to install all hooks.
     double own;       // The same in a slice of own functions.
     double own_due_s; // Time of the governor's next full work.
     unsigned count;
@@ -62,7 +62,7 @@ static void turn(struct World *w)
     }
 }
 
-// Simulates a full hold of the GIL every two seconds.
+// Every two seconds, the governor does all of its work with the GIL.
 static void hold(struct World *w)
 {
     if (w->now.now_s < w->own_due_s)
@@ -258,7 +258,7 @@ TEST(test_hurry)
     assert_true(w.slices.all);
     w.now.now_s += TICK;
     assert_int_equal(Slices_step(&w.slices, &w.now), SLICE_BEGINS);
-    assert_true(w.slices.all); // Stays true until all functions are armed.
+    assert_true(w.slices.all); // True until all hooks are in.
     Slices_armed(&w.slices, w.now.now_s);
     assert_false(w.slices.all);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/spans. A span is a time in which a function has hooks. It
-// gives a rate and a number of calls, with their errors.
+// Tests tracer/code/spans. A span is a time in which a function has hooks.
+// Spans give rates and numbers of calls, with their errors.
 #include "tracer/code/spans.h"
 
 #include "tests/random.h"
@@ -30,7 +30,7 @@ static void tear_down(void)
     Code_free(code);
 }
 
-// A span of two seconds has 20 calls, and eight dark seconds follow.
+// The function has 20 calls in two seconds with hooks, then no hooks for 8 s.
 TEST_WITH(test_one_span, set_up, tear_down)
 {
     Spans_open(code, 5 * SECOND);
@@ -50,8 +50,8 @@ TEST_WITH(test_one_span, set_up, tear_down)
 }
 
 // A function that was only called at the start of the program keeps the hooks
-// of its last slice. Its next call is counted and removes the hooks. Later
-// calls are missed.
+// of its last slice. The function's next call is counted and removes the hooks.
+// Later calls are missed.
 TEST_WITH(test_nothing_is_missed_before_the_hooks_are_removed, set_up,
           tear_down)
 {

@@ -38,7 +38,7 @@ static void look(double at_s)
     table = TaskGroups_table(&groups, true, at_s);
 }
 
-// Makes a walk that finds `count` tasks of WORKER, and its table.
+// Reads all tasks, finds `count` tasks of WORKER, and makes the table.
 static void walk(unsigned count, double at_s)
 {
     struct CountedTasks *group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests which waits are recorded. Their sums must be right, and their number
-// must be bounded.
+// Tests which waits are recorded. The sums of waits must be right, and the
+// number of recorded waits must be bounded.
 #include "tests/unit.h"
 #include "tracer/sample/wait_choice.h"
 

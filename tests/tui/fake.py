@@ -42,8 +42,8 @@ class Server:
         wait_until(lambda: request in self.requests(), SLOW, request)
 
     def send_snapshots(self, count=2):
-        """Waits until the simulated process has made `count` more snapshots. All of them
-        except the last have certainly been sent then."""
+        """Waits until the simulated process has made `count` more snapshots. Then all of
+        these snapshots except the last have certainly been sent."""
         enough = self.requests().count("snapshot ") + count
         wait_until(lambda: self.requests().count("snapshot ") >= enough, SLOW, "snapshots")
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct Brief { // A function. Its numbers are computed from these.
+struct Brief { // A function's numbers are computed from this.
     const char *name;
     const char *file;
     unsigned line;

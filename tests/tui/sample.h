@@ -9,10 +9,10 @@
 #include "ipc/snapshot.h"
 
 struct SampleSpec {
-    unsigned tick;  // Number of the snapshot. Its counts grow with this number.
-    unsigned extra; // Functions in addition to the usual dozen.
-    int no_sampler; // If set, all shares are null.
-    int trouble;    // If set, the snapshot says why it has no samples.
+    unsigned tick;   // Number of the snapshot, with which the counts grow.
+    unsigned extra;  // Functions in addition to the usual dozen.
+    int no_sampler;  // If set, all shares are null.
+    int trouble;     // If set, the snapshot says why it has no samples.
     int no_overhead; // If set, the snapshot has no overhead.
     int hostile;     // If set, all texts are hostile names of up to 10 kB.
 };

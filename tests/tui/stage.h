@@ -11,8 +11,8 @@ extern struct Stage {
     struct Ui ui;
 } stage;
 
-// Makes a new viewer instead of the one before. It has no snapshot yet, and its
-// screen is empty.
+// Makes a new viewer instead of the one before. The viewer has no snapshot yet,
+// and its screen is empty.
 void Stage_init(int width, int height);
 // Delivers a snapshot to the viewer.
 void Stage_push(struct SampleSpec request);

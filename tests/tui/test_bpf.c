@@ -88,9 +88,9 @@ static void make_step(struct sock_filter *step, uint32_t left)
 }
 
 // Makes a random filter, which returns an errno made from the bits of the
-// register A. It allows all system calls except CALLED. It first writes all of
-// its memory, because the kernel rejects a filter that reads a word before it
-// was written.
+// register A. The filter allows all system calls except CALLED. First it writes
+// all of its memory, because the kernel rejects a filter that reads a word
+// before it was written.
 static size_t make_program(struct sock_filter *code)
 {
     static const struct sock_filter begin[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests two things: the counting of calls from stacks (sums, recursion, cut-off
-// stacks), and the tree that the callers view makes from these calls.
+// Tests how calls are counted from stacks (sums, recursion, cut-off stacks),
+// and the tree that the callers view makes from these calls.
 #include "tui/model/calls.h"
 #include "tui/model/tree.h"
 

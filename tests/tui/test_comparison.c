@@ -26,7 +26,7 @@ static double normal(void)
     return sqrt(-2 * log(1 - below_one())) * cos(2 * M_PI * below_one());
 }
 
-// Describes a run of the functions f0 to f19. Its samples and the speed of its
+// Describes a run of the functions f0 to f19. The samples and the speed of the
 // machine are random.
 struct Request {
     unsigned samples;
@@ -40,7 +40,7 @@ struct Request {
     uint64_t threshold;
     double budget;
     const char *exclude[3], *include_only[3];
-    // Waits of f5 by their kind, and their number. 0 means no waits.
+    // Waits of f5 by their kind, and the number of waits.
     double waits[WAIT_KINDS];
     unsigned observed;
 };
@@ -130,9 +130,9 @@ static struct Snapshot *run(const struct Request *request)
 static const struct Request PLAIN = {
     .samples = 2500, .slower = 1, .hz = 2e9, .seconds = SECONDS};
 
-// Adds the numbers of the whole program and the latencies of f4. They are
-// `worse` times as large as in an ordinary run. About half of f3's calls take 2
-// ms, and the others 20 ms. Two lambdas take different times.
+// Adds the numbers of the whole program and the latencies of f4. All of these
+// are `worse` times as large as in an ordinary run. About half of f3's calls
+// take 2 ms, and the others 20 ms. Two lambdas take different times.
 static void add_numbers(struct Snapshot *s, double worse)
 {
     static struct ExceptionRow exceptions[2];
@@ -345,8 +345,8 @@ TEST_WITH(calls_that_are_not_known, NULL, release)
     assert_non_null(strstr(comparison.notes[0].text, "only shares"));
 }
 
-// If one function becomes faster, the shares of all other functions grow. They
-// must not count as slower.
+// If one function becomes faster, the shares of all other functions grow. The
+// other functions must not count as slower.
 TEST_WITH(a_function_that_is_faster, NULL, release)
 {
     unsigned fails = 0;

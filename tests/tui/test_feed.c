@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests tui/model/feed with a process that the test simulates in the same
-// thread. It sends messages without a pause, and hands out all kinds of
-// recordings.
+// thread. The process sends messages without a pause, and hands out all kinds
+// of recordings.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"
@@ -24,7 +24,7 @@
 #include "tests/unit.h"
 
 #include "tests/between.h"
-#define MANY 1000 // Messages. They fit into a socket's buffer.
+#define MANY 1000 // Messages that fit into a socket's buffer.
 
 struct Traced {
     struct Served served;
@@ -180,8 +180,8 @@ static void hand_out_file(struct Traced *process, struct Message message,
     close(fd);
 }
 
-// Hands out a recording of `size` bytes. It will not change for `seconds`
-// seconds, or never if this is 0.
+// Hands out a recording of `size` bytes. The recording will not change for
+// `seconds` seconds, or never if this is 0.
 static void hand_out_bytes(struct Traced *process, uint32_t number,
                            uint64_t size, double seconds)
 {
@@ -407,7 +407,7 @@ TEST_FIXTURE(test_an_older_process_writes_the_file)
     assert_true(file > 2);
     assert_int_equal(write(file, "whole", 5), 5);
     close(file);
-    // It is perhaps too late to cancel the export.
+    // Canceling an export can come too late.
     assert_int_equal(Feed_cancel(&f->feed), 0);
     struct Message cancel = expect_request(&f->process, MESSAGE_CANCEL, &file);
     Message_release(&cancel);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/fleet with a fleet of one process, which is the test itself.
-// It serves the viewer, closes connections and accepts new ones.
+// Tests tui/model/fleet with a fleet of one process. This process is the test
+// itself, which serves the viewer, closes connections and accepts new ones.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
 #include "tests/tui/sample.h"

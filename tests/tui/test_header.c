@@ -299,8 +299,8 @@ static void tear_down(struct Fixture *f)
     Model_release(&f->model);
 }
 
-// The header shows the shares that are in no row, if they are large. It does
-// not show them if they are unknown.
+// The header shows the shares that are in no row, if they are large. If they
+// are unknown, the header does not show them.
 TEST_FIXTURE(test_what_the_rows_lack)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){0});

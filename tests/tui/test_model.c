@@ -151,8 +151,8 @@ static void push_idle_program(unsigned tick)
     assert_int_equal(Model_push(&model, snapshot), 0);
 }
 
-// Most functions have no samples. They are sorted by their recent cost, and
-// then by their total.
+// Functions without samples, like most functions, are sorted by their recent
+// cost, and then by their total.
 TEST_WITH(test_an_idle_program, prepare, finish)
 {
     static const char *const order[] = {"sampled", "costly", "frequent",
@@ -220,8 +220,8 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
     assert_string_equal(name_at(0), "main");
 }
 
-// A handler whose calls were partly missed has no P99. This is often the most
-// called handler, so its P50 takes the place of P99 for sorting.
+// A handler whose calls were partly missed has no P99. Often the most called
+// handler is one of these, so its P50 takes the place of P99 for sorting.
 TEST_WITH(test_the_order_of_latencies_without_p99, prepare, finish)
 {
     static const struct {
@@ -443,7 +443,7 @@ TEST_WITH(test_a_baseline_of_others, prepare, finish)
 }
 
 // An instruction that alternates between two specialised forms never returns to
-// its base opcode. It is marked as a storm, too.
+// its base opcode. Such an instruction is marked as a storm, too.
 TEST_WITH(test_storms, prepare, finish)
 {
     struct Transition swing = {.seen_at_s = 95,

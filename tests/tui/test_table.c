@@ -121,7 +121,7 @@ TEST_WITH(test_too_short_to_be_told, set_up, NULL)
     assert_string_equal(says(COLUMN_AVG, &cycles), "<300");
     assert_string_equal(says(COLUMN_P50, &times), "<150ns");
     assert_string_equal(says(COLUMN_P99, &cycles), "300");
-    // A mean from samples can be shorter.
+    // From samples, a shorter mean can be known.
     function.avg_estimated = true;
     function.run_samples = 100;
     assert_string_equal(says(COLUMN_AVG, &cycles), "~299");

@@ -76,7 +76,7 @@ TEST(test_oldest_data)
     functions[2].share = 0;
     Tally_update(&tally, now, NULL);
     assert_true(isnan(tally.oldest_s)); // No function has old data.
-    functions[0].share = NAN; // It is unknown whether the function runs.
+    functions[0].share = NAN; // Nobody knows whether this function runs.
     Tally_update(&tally, now, NULL);
     assert_true(tally.oldest_s == 7200);
     Snapshot_free(now);
