@@ -154,7 +154,8 @@ void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks)
     // again.
     code->hot.untimed = true;
     code->hot.last_caller = UINT64_MAX;
-    next_epoch(code); // Cycles of calls that already run would be wrong.
+    // From now on the cycles of calls that already run are wrong.
+    next_epoch(code);
 }
 
 static void set_stop(uint64_t *stop, uint64_t seen, uint64_t hits)

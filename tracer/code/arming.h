@@ -37,7 +37,7 @@ void Code_arm(struct Code *code, uint64_t hits, bool jumps);
 void Code_rearm(struct Code *code, uint64_t hits, bool jumps, uint64_t ticks);
 // Allows each installed hook of the code `hits` hits from the time `ticks` on.
 // `hits` can be smaller or larger than the number of hits that the hook had
-// left. Code that is armed forever stays armed forever.
+// left. Hooks that were installed forever stay.
 void Code_extend(struct Code *code, uint64_t hits, uint64_t ticks);
 
 struct Second {

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-// The first window of a function ends after this number of calls of C
+// A function's first window of counting ends after this number of calls of C
 // functions. The function's own calls are timed only after this window.
 #define FIRST_CALLS 64
-#define FIRST 0.1 // Weight of the first window in all sums.
+#define FIRST 0.1 // Weight of a function's first window in all sums.
 // A window ends between two calls of the function, unless one call makes this
 // number of calls of C functions.
 #define MOST_CALLS 4096
@@ -309,8 +309,8 @@ static void cut(struct CCalls *calls, uint64_t ticks)
 // Does not count a call, because the window has ended. Returns false.
 static bool refuse(struct CPair *pair)
 {
-    // The pair was added after the end of the window, but before that end was
-    // counted.
+    // The pair was added after the window had ended, before a hit showed this
+    // end.
     if (pair && !(pair->calls > 0))
         pair->counted = false;
     return false;

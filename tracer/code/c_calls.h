@@ -13,10 +13,10 @@
 
 #include "tracer/code/registry.h"
 
-// A window may end after this number of calls of C functions. A window that
-// opens in a slice lasts longer than one that opens because a function gets its
-// hooks again. The numbers are small, because the function's calls are not
-// timed during a window.
+// A window of counting may end after this number of calls of C functions. A
+// window that opens in a slice lasts longer than one that opens because a
+// function gets its hooks again. The numbers are small, because the function's
+// calls are not timed during a window.
 #define C_CALLS_SLICE 512
 #define C_CALLS_AGAIN 128
 

@@ -181,7 +181,7 @@ static inline struct Site *Code_site(const struct Code *code, size_t offset)
     return index ? &code->layout.sites[index - 1] : NULL;
 }
 
-// Returns the hits of the code's lines, or NULL before lines were armed.
+// Returns the hits of the code's lines, or NULL before lines had hooks.
 static inline struct LineHits *Code_lines(const struct Code *code)
 {
     return atomic_load_explicit(&code->layout.lines, memory_order_acquire);

@@ -34,7 +34,8 @@ struct CPair {
 };
 
 enum CWindow {
-    // No window is open: the hooks of call instructions remove themselves.
+    // While no window is open, the hooks of call instructions remove
+    // themselves.
     C_SHUT,
     C_FIRST, // The window opens at the next call of a C function.
     C_OPEN
@@ -43,12 +44,12 @@ enum CWindow {
 // Sums for rows (session/c_rates.h). Only the thread that builds snapshots uses
 // struct CSums.
 struct CSums {
-    // For a function that calls C functions: its estimated number of calls when
-    // its row was last filled, and the seconds of CLOCK_MONOTONIC of this
-    // filling.
+    // Estimated number of calls of a function that calls C functions, and the
+    // seconds of CLOCK_MONOTONIC of the estimate. Both are set when the
+    // function's row is filled.
     double estimated, estimated_s;
-    // For a C function: calls per second, the square of their standard error,
-    // and the numbers of calls and of exceptions.
+    // Calls per second of a C function, the square of their standard error, and
+    // the numbers of calls and of exceptions.
     double rate, variance, calls, raised;
     bool known; // True if some calls of the C function were counted.
     // True if the call rate of one of the C function's callers is unknown.
@@ -70,9 +71,10 @@ struct CCalls {
     _Atomic uint64_t begun; // Ticks at the beginning of the first window, or 0.
     uint64_t paid;          // Ticks that hooks took in the open window.
     bool cut;               // True if a window ended in the middle of a call.
-    // Weighted sums over closed windows: entries, lengths in ticks, and squared
-    // errors. An error is the length of a window minus the length that earlier
-    // windows let expect. `entries` is 0 if a window was cut.
+    // Weighted sums, over closed windows, of the entries, of the lengths in
+    // ticks, and of the squared errors. An error is the length of a window
+    // minus the length that earlier windows let expect. `entries` is 0 if a
+    // window was cut.
     _Atomic double entries, ticks, errors;
     struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
 };

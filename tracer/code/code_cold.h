@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct CodeCold contains the fields of struct Code that seldom change. A
-// writer of struct CodeCold holds the counting lock: either the thread that
-// counts hits, or the governor when it installs or removes hooks or allocates
-// memory. Any thread may read the atomic members of struct CodeCold.
+// struct CodeCold contains the fields of struct Code that seldom change. The
+// thread that counts hits writes struct CodeCold, and so does the governor when
+// it installs or removes hooks or allocates memory. A writer holds the counting
+// lock. Any thread may read the atomic members of struct CodeCold.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -24,12 +24,13 @@ struct CodeCold {
     // Sampled ns in ended periods without hooks. `dark_ns` is not converted
     // into calls yet, because too few calls were timed.
     _Atomic uint64_t dark_ns;
-    // Sampled ns of the function until it last lost its hooks (went dark). 0 if
-    // there were none, or if the function always had its hooks.
+    // Sampled ns of the function until it last lost its hooks (went dark).
+    // `dark_from_ns` is 0 if there were no sampled ns, or if the function
+    // always had its hooks.
     _Atomic uint64_t dark_from_ns;
     // Ticks at which the function lost its hooks. If the function never had
-    // hooks, ticks at its newest call, from the second call on. 0 if the
-    // function has hooks, or if no call was missed.
+    // hooks, ticks at its newest call, from the second call on. `dark_since` is
+    // 0 if the function has hooks, or if no call was missed.
     _Atomic uint64_t dark_since;
     bool unarmed; // True if the function never had hooks.
     // Not 0 if each call of the function begins a step (callback) of an event

@@ -98,7 +98,9 @@ struct CodeHot {
     // Self ticks of the shortest call, or UINT64_MAX before the first timed
     // call.
     counter_t min_cycles;
-    counter_t total_cycles; // Ticks of outermost calls, with their callees.
+    // Ticks of calls with their callees, in a recursion only of the outermost
+    // call.
+    counter_t total_cycles;
     // Ticks at the newest hit, or 0 before the first hit. `last_seen` is
     // written when a call begins, but Code_stamp reads it together with the
     // other fields of this cache line.

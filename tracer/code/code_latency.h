@@ -48,16 +48,16 @@ struct Latency {
     struct SuspendedCall *open;
     uint32_t open_count, room;
     // Latency_watch keeps the hooks at the ends of a function's calls for some
-    // time. In the second that began at `watch_ticks`, these hooks may see
-    // `watch_left` more ends of calls that began later than the watch.
+    // time. In the second that began at `watch_ticks`, the hooks at the ends
+    // may see `watch_left` more ends of calls that began later than the watch.
     // `watch_unwinds` is Latencies.unwinds at the beginning of the watch.
     uint32_t watch_left, watch_unwinds;
     uint64_t watch_ticks;
     // True if the function is in the list that begins at Latencies.first.
     bool listed;
     // Number of the newest count of calls that have begun and not ended
-    // (Latency_look). The results of this count are `in_flight`, `oldest` and
-    // `unsure`.
+    // (Latency_look). The results of the newest count are `in_flight`, `oldest`
+    // and `unsure`.
     uint32_t look;
     uint32_t in_flight; // Number of calls that have begun and not ended.
     uint64_t oldest;    // Ticks at the beginning of the oldest call in flight.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// struct CodeLayout, a part of struct Code, lists the sites: the places in the
-// bytecode at which CPython reports events. Code_new (code.c) and
+// struct CodeLayout, a part of struct Code, lists the sites (the places in the
+// bytecode at which CPython reports events). Code_new (code.c) and
 // Code_make_precise (precise.c) write struct CodeLayout before other threads
 // see the code. After that, only the counts in `sites` and `instructions`
 // change, under the counting lock. Any thread may read struct CodeLayout.
@@ -100,6 +100,6 @@ struct CodeLayout {
     struct LineHits *_Atomic lines;
     // Before CPython 3.14, an array with the number of times that each site's
     // branch has jumped, or NULL if no branch has. The thread that counts hits
-    // publishes the pointer with release.
+    // publishes the pointer `taken` with release.
     counter_t *_Atomic taken;
 };

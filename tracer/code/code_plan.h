@@ -11,7 +11,7 @@
 
 struct CodePlan {
     // The mark (recent.h). The function's means are computed from the calls
-    // after the mark.
+    // that were timed after the mark.
     struct Recent recent;
     // Number of events at the newest Hottest_rank, or 0 before the first
     // ranking.

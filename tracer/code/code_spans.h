@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct CodeSpans, a part of struct Code, counts the function's calls over a
-// known time. A writer holds the counting lock: the governor, a thread that
-// finds new code, or a thread that counts hits. struct CodeSpans is written
-// when a function gets or loses its hooks.
+// known time. The governor, a thread that finds new code, or a thread that
+// counts hits writes struct CodeSpans while it holds the counting lock. struct
+// CodeSpans is written when a function gets or loses its hooks.
 //
 // A span is a time for which a function had its hooks without a break. Normally
 // the clock determines the end of a span. The function's call rate is the
@@ -53,6 +53,6 @@ struct CodeSpans {
     counter_t closed_calls; // Number of counted calls until `closed_ticks`.
     // Estimated number of calls between spans, which no hook has counted.
     _Atomic double missed;
-    // Ticks between spans. The calls of this time are not in `missed` yet.
+    // Ticks between spans whose calls are not in `missed` yet.
     _Atomic double pending;
 };

@@ -160,7 +160,8 @@ __attribute__((noinline)) static bool suspend(struct Latencies *latencies,
     if (!latency)
         return false;
     if (part->begin) {
-        // If the function has no hooks, no hook might see the end of this call.
+        // If the function has no hooks, perhaps no hook will see the end of
+        // this call.
         if (code->hot.dark && !code->hot.watched)
             lose(code, part->begin);
         else

@@ -21,17 +21,17 @@ struct Latencies {
     // Changes when PY_UNWIND is switched on or off, and is odd while PY_UNWIND
     // is off. Hooks write `unwinds` with the GIL.
     _Atomic uint32_t unwinds;
-    // Token buckets for the ends that watches may see (Latency_watch): [0] for
-    // libraries, [1] for the program's own code.
+    // Token buckets for the ends of calls that watches may see (Latency_watch),
+    // in libraries ([0]) and in the program's own code ([1]).
     struct EndsBucket ends[2];
     uint64_t second; // Ticks per second, or 0 if there is no budget.
 };
 
-// A part of a call: from the call's beginning or a resumption to a suspension
+// A part of a call, from the call's beginning or a resumption to a suspension
 // or the call's end.
 struct CallPart {
-    // Ticks at the beginning of the call. 0 if the part follows a suspension,
-    // or if no hook saw the beginning of the call.
+    // Ticks at the beginning of the call. `begin` is 0 if the part follows a
+    // suspension, or if no hook saw the beginning of the call.
     uint64_t begin;
     uint64_t end;   // Ticks at the end of this part.
     int64_t ran;    // Net ticks from the beginning of this part to its end.
@@ -56,8 +56,8 @@ void Latency_cut(struct Code *code);
 void Latency_allow(struct Latencies *latencies, double ends_a_second,
                    double hz);
 // Called when a function loses its hooks at the time `ticks` because its slice
-// has ended. If possible, begins a watch: the hooks at the ends of the
-// function's calls stay until all calls have ended that are open now. The hooks
+// has ended. If possible, begins a watch, which keeps the hooks at the ends of
+// the function's calls until all calls have ended that are open now. The hooks
 // at the ends of calls also see ends of calls that began later, whose number is
 // limited. If no watch is possible, forgets the suspended calls.
 void Latency_watch(struct Latencies *latencies, struct Code *code,

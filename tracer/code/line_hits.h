@@ -35,7 +35,8 @@ struct LineHit {
     counter_t from;
     uint64_t stop_at; // At this number of hits the line loses its hook.
     // The hits and the hits per second (a double) at the newest reading. A
-    // thread that builds a snapshot or a listing writes them.
+    // thread that builds a snapshot or a listing writes `read_hits` and
+    // `per_s`.
     counter_t read_hits, per_s;
     _Atomic bool floor; // True if the line was ever without its hook.
 };

@@ -148,7 +148,7 @@ static bool is_dark_and_hot(const struct Code *code)
 
 // Returns the sampled ns of the function in the times in which it had no hooks
 // (was dark). Ns that were converted into dark_calls are not included. Returns
-// -1 if samples of the newest such time are not known yet.
+// -1 if the samples of the newest time without hooks are not known yet.
 static double dark_ns(const struct Code *code)
 {
     uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);

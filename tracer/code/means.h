@@ -54,9 +54,9 @@ double Code_mean_cycles(const struct Code *code);
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
                       double hz);
 // Code_end_dark is called at the end of a time in which the function had no
-// hooks (was dark). If enough calls were timed, the sampled ns of this time are
-// divided by the mean duration of a call. The quotient is an estimate of the
-// calls that no hook saw. The caller holds the counting lock.
+// hooks (was dark). If enough calls were timed, the sampled ns without hooks
+// are divided by the mean duration of a call. The quotient is an estimate of
+// the calls that no hook saw. The caller holds the counting lock.
 void Code_end_dark(struct Code *code, double hz);
 // Returns the standard error of Code_dark_calls, in calls. The error is
 // computed from the number of the function's samples and of its timed calls.
@@ -64,6 +64,6 @@ void Code_end_dark(struct Code *code, double hz);
 // Returns NaN if no call was timed.
 double Code_calls_error(const struct Code *code, double spread, double hz);
 // Returns the estimated number of calls while the function had no hooks (was
-// dark): the sampled time divided by the mean time of a call. Returns NaN if
-// the sampled time or the mean time is unknown.
+// dark), which is the sampled time divided by the mean time of a call. Returns
+// NaN if the sampled time or the mean time is unknown.
 double Code_dark_calls(const struct Code *code, double hz);

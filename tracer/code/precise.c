@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-struct Walk { // a walk over a code object's instructions.
+struct Walk { // A walk over a code object's instructions.
     const struct Code *code;
     const struct Opcodes *opcodes;
     struct Instruction *all;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct RegistryNode links a struct Code into the registry's chains and lists.
 // Only the registry (registry.c) writes struct RegistryNode. A writer of struct
-// RegistryNode holds the GIL. After the collector's thread has taken the code
-// out of the retired code, it needs no GIL. Readers follow the atomic links in
-// an RCU read section.
+// RegistryNode holds the GIL. The collector's thread needs no GIL after it has
+// taken the code out of the retired code. Readers follow the atomic links in an
+// RCU read section.
 #pragma once
 
 #include "tracer/base/counter.h"

@@ -91,8 +91,8 @@ static bool is_less(const struct RetiredTotals *a,
     return x != y ? x < y : a->calls < b->calls;
 }
 
-// Adds the smallest entry's totals to `others`. Returns the index of that
-// entry, which is free now.
+// Adds the smallest entry's totals to `others`. Returns the index of the
+// smallest entry, which is free now.
 static size_t fold(struct Retired *retired)
 {
     struct RetiredFunction *functions = retired->functions;

@@ -136,9 +136,9 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz)
 }
 
 // Spans_clump adds an assumed span, which weighs as much as one real span. In
-// this span several calls come together, and the rate has changed. The error
-// therefore stays large if there is only one real span, even if it has many
-// calls.
+// the assumed span several calls come together, and the rate has changed. The
+// error therefore stays large if there is only one real span, even if it has
+// many calls.
 double Spans_clump(double calls, double ticks, double squares, double count)
 {
     double rate = calls / ticks;

@@ -18,7 +18,7 @@ void Spans_set_arming(struct Code *code, enum Arming arming);
 // code, the caller must hold the counting lock. The caller of Spans_begin_dark,
 // Spans_close, Spans_settle and Spans_drop holds the counting lock, too.
 void Spans_open(struct Code *code, uint64_t ticks);
-// Begins a time without hooks (a dark time) at `ticks`: for a new function, or
+// Begins a time without hooks (a dark time) at `ticks`, for a new function or
 // for a function whose slice has ended before.
 void Spans_begin_dark(struct Code *code, uint64_t ticks);
 // Closes the open span. The clock has determined the end of the span, not the
@@ -42,8 +42,8 @@ double Spans_rate(const struct Code *code, uint64_t ticks, double hz);
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz);
 // Returns the variance of the number of calls in a span, divided by the mean.
 // The result is 1 if calls come alone, and 10 if ten calls always come
-// together. The arguments are sums over all spans: the calls, the ticks, the
-// calls^2 / ticks, and the number of spans.
+// together. The arguments are sums, over all spans, of the calls, of the ticks
+// and of calls^2 / ticks, and the number of spans.
 double Spans_clump(double calls, double ticks, double squares, double count);
 // Estimates the number of calls that no hook has counted, from the rate of
 // Spans_rate. Returns NaN if there is no span, and 0 if all calls were counted.

@@ -15,8 +15,9 @@ struct KnownOpcode {
     uint32_t unit;
     uint8_t opcode; // Opcode of the instruction that a scan last saw.
     uint8_t next;   // Index of the entry of `polls` that is written next.
-    // The times of the newest scans that found the instruction changed: 1 plus
-    // the ms from the beginning of tracing, or 0 if there was no such scan.
+    // The times of the newest scans that found the instruction changed, as 1
+    // plus the ms from the beginning of tracing, or 0 if there was no such
+    // scan.
     uint32_t polls[STORM_POLLS - 1];
 };
 

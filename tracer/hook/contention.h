@@ -11,12 +11,13 @@
 #include <stdint.h>
 
 struct Contention {
-    const void *last_trace; // struct ThreadTrace of the newest hit.
-    // Number of ticks. If the interval between two events is shorter, Ocular
-    // does not check whether other threads or programs ran in it.
+    // struct ThreadTrace of the thread with the newest hit.
+    const void *last_trace;
+    // If fewer ticks than this lie between two events, Ocular does not check
+    // whether other threads or programs ran.
     int64_t brief_span;
-    // Number of ticks. If the interval is longer, another thread must have run
-    // in it. The value is INT64_MAX while the process has only one thread.
+    // If more ticks than this lie between two events, another thread must have
+    // run. The value is INT64_MAX while the process has only one thread.
     int64_t long_span;
     double hz;      // Ticks per second.
     uint32_t armed; // Number of times that hooks were installed, modulo 2^32.

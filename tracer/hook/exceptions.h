@@ -41,7 +41,7 @@ struct ExceptionKind {
     // Points to a variable with the address of the type as long as the type
     // exists.
     const void *const *type;
-    // Code of the function. NULL if the function is not traced,
+    // Code of the function, NULL if the function is not traced, or
     // EXCEPTION_NO_CODE if the function was freed.
     struct Code *code;
     uint16_t next;  // Number of the next kind in the hash chain, or 0.

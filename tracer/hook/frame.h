@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each thread has a shadow stack, which is Ocular's copy of the thread's stack.
-// A struct Frame is an entry of it and stands for one open call. The thread
-// that counts hits writes struct Frame while it holds the counting lock.
+// A struct Frame is an entry of a shadow stack and stands for one open call.
+// The thread that counts hits writes struct Frame while it holds the counting
+// lock.
 #pragma once
 
 #include <stdint.h>

@@ -580,9 +580,9 @@ static bool has_no_gaps(const struct ObjectsTotals *totals)
 // GIL, but ends while an object is born or dies. At the end of a window with
 // gaps, more objects therefore live than at its beginning. This error of the
 // number of objects is the same in short and in long windows, unless a thread
-// holds the GIL for long. The growth is therefore the slope of a line through
-// points: the length of each window and the number of objects gained in it.
-// Windows have different lengths for this reason.
+// holds the GIL for long. The growth is therefore the slope of a line, which is
+// fitted to the windows' lengths and the numbers of objects gained in them.
+// Windows have different lengths, so that this slope can be computed.
 static double slope(const struct ObjectsTotals *totals, double net,
                     double net_s)
 {

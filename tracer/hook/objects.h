@@ -128,7 +128,7 @@ struct Objects {
     struct ObjectsTime opened, ended; // The beginning and end of the window.
     double planned_s;                 // Seconds that the window should last.
     // True if the wait for the GIL before the window was long. The caller of
-    // Objects_open sets it.
+    // Objects_open sets `late`.
     bool late;
     uint32_t opened_epoch; // Value of `epoch` at the beginning of the window.
     uint32_t slow;         // Number of the window's slow events.

@@ -54,7 +54,7 @@ static inline void Preemption_forget(struct Preemption *preemption)
     preemption->known = false;
 }
 
-// `armed` is the number of times that hooks were installed. If this number has
+// `armed` is the number of times that hooks were installed. If `armed` has
 // changed since the last call, no more spans are skipped. While hooks are being
 // installed, and while code has no hooks (is dark), a wait does not mean that
 // the thread sleeps between its events. The next spans are checked, because a

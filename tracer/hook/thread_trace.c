@@ -248,8 +248,8 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
 }
 
 // Checks whether other threads or programs ran between two events of the
-// thread. If another thread of the process ran, that time is added to `waited`.
-// If another program ran, that time is added to no count. Returns the ticks of
+// thread. Time in which another thread of the process ran is added to `waited`.
+// Time in which another program ran is added to no count. Returns the ticks of
 // the interval that count as self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {

@@ -41,9 +41,9 @@
 
 struct Track;
 
-// A loop that has jumped back at least once. The other fields describe the
-// present iteration of the loop. `number` and `enter` identify the frame that
-// runs the loop.
+// A loop that has jumped back at least once. `start` and `instructions`
+// describe the present iteration of the loop. `number` and `enter` identify the
+// frame that runs the loop.
 struct Loop {
     int64_t enter; // Frame.enter of the loop's frame.
     int64_t start; // Net clock at the beginning of the iteration.

@@ -232,8 +232,9 @@ static bool is_dark(const struct Code *code, uint16_t number)
 }
 
 // Returns true if only the instruction `from` ran since the last event of the
-// frame. For this, `to` must be able to follow `from`. The other instruction
-// that can follow must have a hook, which was not called.
+// frame. The result is true only if `to` can follow `from`, and if the other
+// instruction that can follow `from` has a hook, because that hook was not
+// called.
 static bool follows(const struct Code *code, uint16_t from, uint16_t to)
 {
     const struct Instruction *at = &code->layout.instructions[from];

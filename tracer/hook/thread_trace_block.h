@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Handles the beginning of a line, and the end of a block: a basic block, an
-// iteration of a loop or, in precise mode, an instruction. The block's cycles
-// are added to the site or the instruction at which it ends. The caller of the
-// functions of thread_trace_block.h holds the counting lock. `ticks` is the
-// value of the time stamp counter that the hook has read.
+// Handles the beginning of a line, and the end of a basic block, of an
+// iteration of a loop or, in precise mode, of an instruction. The cycles are
+// added to the site or the instruction of the end. The caller of the functions
+// of thread_trace_block.h holds the counting lock. `ticks` is the value of the
+// time stamp counter that the hook has read.
 #pragma once
 
 #include "tracer/hook/hit.h"

@@ -86,7 +86,7 @@ static bool is_clean(const struct Frame *frame, const struct Code *code)
            !code->cold.between;
 }
 
-// Adds the self time of a call. A hook saw the end of the call.
+// Adds the self time of a call whose end a hook has seen.
 static void record_self(const struct Frame *frame, struct Code *code)
 {
     uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;

@@ -3,7 +3,7 @@
 #include "tracer/code/c_calls.h"
 #include "tracer/hook/thread_trace_call.h"
 
-// A call of C code: a C function or a garbage collection.
+// A call of a C function, or a garbage collection.
 struct CodeInC {
     struct Code *code; // The stand-in.
     size_t caller;     // Hit_caller of the calling function, or 0.
@@ -110,7 +110,8 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
                      call.code->hot.calls_exact, hit->ticks))
         begin(trace, &call);
     // The time of C functions' hooks is not part of the caller's cycles, but is
-    // not known exactly. A call with such hooks is therefore not timed.
+    // not known exactly. A call with hooks of C functions is therefore not
+    // timed.
     frame = trace->top - (trace->top->code == call.code);
     if (!call.code->hot.calls_exact && frame->code == caller)
         frame->epoch = EPOCH_NONE;

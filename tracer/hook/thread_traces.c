@@ -159,8 +159,8 @@ struct ThreadTrace *ThreadTraces_add(struct ThreadTraces *traces,
     trace->ident = (uintptr_t)pthread_self();
     ThreadTrace_set_state(trace, 0, 0, 0);
     prctl(PR_GET_NAME, name);
-    // The module threading gives the main thread this name, but the program may
-    // import it later, or not at all.
+    // The module threading gives the main thread the name "MainThread", but the
+    // program may import threading later, or not at all.
     snprintf(trace->name, sizeof trace->name, "%s",
              trace->tid == getpid() ? "MainThread" : name);
     trace->name_asks = NAME_ASKS;

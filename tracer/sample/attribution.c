@@ -150,11 +150,11 @@ static bool takes_entry(const struct Attribution *attribution,
 
 // Returns true if the innermost frame is at a call instruction that runs a C
 // function. An instruction that is specialised for Python functions runs no C
-// function. Such an instruction is about to push its callee's frame, or has
-// just popped this frame. The time of the push and the pop counts for the
-// callee, because the callee's cycles also contain the push and the pop.
-// calls_c() pushes the callee onto the stack, so that this time counts for the
-// callee, within the limit of takes_entry().
+// function. An instruction that is specialised for Python functions is about to
+// push its callee's frame, or has just popped this frame. The time of the push
+// and the pop counts for the callee, because the callee's cycles also contain
+// the push and the pop. calls_c() pushes the callee onto the stack, so that
+// this time counts for the callee, within the limit of takes_entry().
 static bool calls_c(const struct Attribution *attribution,
                     struct SampledStack *stack, const struct Place *place)
 {
@@ -263,8 +263,8 @@ static void report_edge(struct Attribution *attribution,
     part->reported = CallEdges_push(attribution->edges, edge);
 }
 
-// Stores which function the call instruction in the second innermost frame
-// calls: that of the innermost frame.
+// Stores that the call instruction in the second innermost frame calls the
+// function of the innermost frame.
 static void learn_callee(const struct Attribution *attribution,
                          const struct SampledStack *stack, struct Code *caller,
                          const struct Code *callee)

@@ -3,8 +3,8 @@
 // innermost function that the registry knows gets the CPU time and the waiting
 // time as its own time. Each function on the stack gets the CPU time and the
 // waiting time as `cumulative` time. The `cumulative` time of a function is
-// also added up for each of its callers. Only the sampler's thread calls these
-// functions.
+// also added up for each of its callers. Only the sampler's thread calls the
+// functions of attribution.h.
 #pragma once
 
 #include "tracer/code/registry.h"
@@ -81,7 +81,7 @@ struct PlaceInCode {
 };
 
 struct Attribution {
-    // All pointers in struct Attribution are borrowed.
+    // struct Attribution owns none of its pointers.
     struct Registry *registry;
     const struct Opcodes *opcodes;
     const struct Memory *memory;

@@ -142,7 +142,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
 }
 
 // Returns false if reading the time stamp counter has failed (tsc_guard.h).
-// Reads the counter only for this check.
+// may_call_the_kernel reads the counter only to make this check.
 static bool may_call_the_kernel(const struct CpuTimer *timer)
 {
     Clock_read(timer->timers->clock);
@@ -160,9 +160,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     slot = info->si_code == SI_TIMER ? TimerSlot_find((uint32_t)value) : NULL;
     if (!slot)
         return; // None of Ocular's timers has sent this signal.
-    // Sequentially consistent atomic operations are used here, in CpuTimer_free
-    // and in is_free. Either the signal handler therefore sees that the timer
-    // is gone, or the thread that frees the timer sees that the slot is busy.
+    // The atomic operations in on_signal, CpuTimer_free and is_free are
+    // sequentially consistent. Either the signal handler therefore sees that
+    // the timer is gone, or the thread that frees the timer sees that the slot
+    // is busy.
     atomic_fetch_add(&slot->busy, 1);
     timer = atomic_load(&slot->timer);
     if (timer && timer != TIMER_CLAIMED &&

@@ -125,9 +125,9 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
                               pid_t tid);
 // Makes a timer for the calling thread, which has just started. The first
 // sample comes at a random tick of the kernel within the first interval, and
-// weighs a whole interval. The random number `random` chooses this tick. Sums
-// over many threads are therefore right even if every thread ends within its
-// first sampling interval. The sampler gets the timer from
+// weighs a whole interval. The random number `random` chooses the tick of the
+// first sample. Sums over many threads are therefore right even if every thread
+// ends within its first sampling interval. The sampler gets the timer from
 // CpuTimers_take_begun. Returns false if the kernel refuses or there is no
 // memory. Any thread may call this function.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,

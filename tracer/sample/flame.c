@@ -130,8 +130,8 @@ static bool is_wait(const struct FlameNode *node)
     return FlameWait_kind(node->id) >= 0;
 }
 
-// Returns the index of the node that gets the time of a dropped node: the
-// root's wait of the same kind, or the caller's node.
+// Returns the index of the node that gets the time of a dropped node, which is
+// the root's wait of the same kind or the caller's node.
 static size_t target_of(const struct FlameNode *node)
 {
     return is_wait(node) ? 1 + (size_t)FlameWait_kind(node->id) : node->parent;

@@ -21,7 +21,7 @@
 #define FLAME_NODES 32768
 #define FLAME_PLACES 2
 
-// The root has this number of waits: one for each kind of wait, and one for
+// Number of the root's waits. The root has one wait for each kind, and one for
 // waits of an unknown kind.
 #define FLAME_OWN_WAITS (WAIT_KINDS + 1)
 
@@ -46,7 +46,7 @@ struct Flame {
     // before the first sample.
     struct FlameNode *nodes;
     // A hash table of the nodes by parent and id, with FLAME_PLACES places for
-    // each node of the allocated memory. The value 0 is a free place.
+    // each node of the allocated memory. In the hash table, 0 is a free place.
     uint32_t *places;
     size_t count;
     // Number of nodes that the allocated memory can hold, at most FLAME_NODES.
@@ -85,8 +85,9 @@ void Flame_add(struct Flame *flame, const struct ShareTime *now,
 struct FlameTable *Flame_read(struct Flame *flame, const struct ShareTime *now,
                               size_t most);
 
-// Is called for each node at depth 3 below the node `id` of the first level,
-// with the id of its parent, its own id, and its time since the start.
+// Flame_below calls a FlameVisit for each node at depth 3 below the node `id`
+// of the first level, with the id of its parent, its own id, and its time since
+// the start.
 typedef void FlameVisit(void *context, uint32_t parent, uint32_t id,
                         uint64_t ns);
 void Flame_below(struct Flame *flame, uint32_t id, FlameVisit *visit,

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Reads a file in /proc/self/task/TID by a single call of pread. The program
-// may have closed Ocular's descriptor and used its number again. pread does not
-// move the position in that file.
+// Reads a file in /proc/self/task/TID by a single call of pread. If the program
+// has closed Ocular's descriptor and used its number again, pread does not move
+// the position in the program's file.
 static long read_file(pid_t tid, const char *name, char *text, size_t size)
 {
     char path[48];

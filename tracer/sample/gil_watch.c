@@ -11,9 +11,9 @@
 // Ocular asks the kernel about at most ASKED_PER_S threads a second and
 // ASKED_MOST threads in a step of the observer, because each answer takes about
 // 20 us (docs/overhead.md). Ocular asks about fewer threads if the GIL is free
-// for more than half of the time, because threads then seldom wait for it.
-// Ocular always asks about ASKED_LEAST_PER_S threads a second, to learn the
-// kinds of waits.
+// for more than half of the time, because threads then seldom wait for it. To
+// learn the kinds of waits, Ocular may always ask about ASKED_LEAST_PER_S
+// threads a second.
 #define ASKED_PER_S 16
 #define ASKED_MOST 8
 #define ASKED_LEAST_PER_S 4
@@ -135,7 +135,7 @@ size_t GilWatch_begin(struct GilWatch *watch, uint64_t since_ns,
 }
 
 // Returns true if another thread has requested the GIL from the thread with the
-// PyThreadState `state`. That PyThreadState may have been freed.
+// PyThreadState `state`. The PyThreadState `state` may have been freed.
 static bool is_requested(const struct GilWatch *watch, uintptr_t state)
 {
     const struct Gil *gil = watch->gil;
@@ -148,9 +148,9 @@ static bool is_requested(const struct GilWatch *watch, uintptr_t state)
            word & gil->request_bit;
 }
 
-// An observation needs the kernel's answer. Returns true if the kernel may be
-// asked now. An observation that gets an answer also represents observations
-// that get none.
+// Returns true if the kernel may now be asked about the thread, whose
+// observation needs an answer. An observation that gets an answer also
+// represents observations that get none.
 static bool may_ask(struct GilWatch *watch, struct GilThread *own)
 {
     watch->needy++;

@@ -52,6 +52,6 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 // (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any thread may
 // call this function, which is async-signal-safe.
 //
-// A read after this check may still fault if another thread unmaps the page.
-// The page of a live object is never unmapped.
+// A read after Memory_is_readable may still fault if another thread unmaps the
+// page. The page of a live object is never unmapped.
 bool Memory_is_readable(uintptr_t at);

@@ -287,8 +287,9 @@ static uint32_t id_of(struct Native *native, const struct NativeModule *module,
 
 // Reads the rows of a module that a walk has reached. A library that the
 // program loads brings other libraries with it, so all modules that were found
-// at the same time are read, if there is time. When modules are first searched,
-// only the one is read, because all would be all libraries of the program.
+// at the same time are read, if there is time. After the first search for
+// modules, only the module that a walk has reached is read, because all would
+// be all libraries of the program.
 static void read_module(struct Native *native, struct NativeBinary *binary)
 {
     read_rows(native, binary);

@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-// Largest number of ids of one walk: the C functions and FLAME_NATIVE_ID.
+// Largest number of ids of one walk, which are C functions and FLAME_NATIVE_ID.
 #define NATIVE_IDS (NATIVE_DEPTH + 1)
 
 struct NativeFunction {
@@ -60,7 +60,7 @@ void Native_init(struct Native *native, NativeReader *reader);
 // Native_release is called when no signal handler uses the table any more.
 void Native_release(struct Native *native);
 // Frees the memory in a forked child. At the fork the sampler's thread may have
-// been about to replace or to free some of it, and this memory is not freed.
+// been about to replace or to free some memory, which is therefore not freed.
 // `native` must not be used afterwards.
 void Native_abandon(struct Native *native);
 // Starts or ends walks over C functions, if this is due, and searches for new

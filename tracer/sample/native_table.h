@@ -86,6 +86,6 @@ static inline uintptr_t NativeModule_at(const struct NativeModule *module,
     return pc - module->from + (uintptr_t)index->rows.address;
 }
 // Walks over the C functions of the calling thread. A page of the stack is read
-// only after the kernel has said that it is readable. The walk ends at the
-// first page that is not. This function is async-signal-safe.
+// only after the kernel has said that the page is readable. The walk ends at
+// the first page that is not readable. This function is async-signal-safe.
 void NativeTable_walk(const struct NativeTable *table, struct NativeWalk *walk);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Finds the threads of the process that run no Python code, for example those
 // of OpenBLAS and tokio. Ocular's own threads are left out. Only the sampler's
-// thread calls the function.
+// thread calls OtherThreads_find.
 #pragma once
 
 #include <stdbool.h>

@@ -73,7 +73,7 @@ void SampledThread_init(struct SampledThread *thread, uintptr_t state,
                         pid_t tid);
 // Reads the thread's clocks. A thread's first observation represents `first_ns`
 // ns, which is the time between two observations. The waits of threads that
-// live for less than this time are thus right in the mean.
+// live for less than `first_ns` ns are thus right in the mean.
 enum Observation SampledThread_observe(struct SampledThread *thread,
                                        const struct SampleClock *clock,
                                        const struct ShareTime *now,

@@ -45,10 +45,10 @@ struct SamplerTotals {
     // may not read its own memory.
     int error;
     // Time in which threads ran in functions that are excluded or unknown, as a
-    // fraction of one core's wall-clock time in the newest seconds. The time of
-    // an excluded function is contained even if it was also credited to a
-    // traced caller. Waiting time is not contained, because idle threads always
-    // wait in unknown code.
+    // fraction of one core's wall-clock time in the newest seconds. `elsewhere`
+    // contains the time of an excluded function even if this time was also
+    // credited to a traced caller. `elsewhere` does not contain waiting time,
+    // because idle threads always wait in unknown code.
     double elsewhere;
     // Seconds of CPU time of the sampler's thread, and of other threads when
     // they made their timers.
@@ -89,10 +89,10 @@ struct SamplerParts {
 // layout of CPython's frames or `hz` is impossible.
 int Sampler_new(struct Sampler **sampler, const struct SamplerParts *parts,
                 double hz);
-// Does the work of one wake-up of the sampler's thread: collects the samples,
-// and observes the threads if an observation is due. Returns CLOCK_MONOTONIC in
-// ns at which the next wake-up is due. If the sampler has no thread, any thread
-// may call Sampler_step, but only one at a time.
+// Does the work of one wake-up of the sampler's thread, which collects the
+// samples and observes the threads if an observation is due. Returns
+// CLOCK_MONOTONIC in ns at which the next wake-up is due. If the sampler has no
+// thread, any thread may call Sampler_step, but only one at a time.
 uint64_t Sampler_step(struct Sampler *sampler);
 // Calls Sampler_new and Sampler_resume, so that the sampler runs.
 int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
@@ -155,7 +155,8 @@ bool Sampler_has_natives(const struct Sampler *sampler);
 // Calls `visit` for the innermost C functions that the Python function `id` has
 // called, with the line, the id of the C function, and its ns of CPU time
 // (Flame_below). Sampler_describe_native describes one of these C functions
-// (Native_describe). Any thread may call the functions.
+// (Native_describe). Any thread may call Sampler_natives_of and
+// Sampler_describe_native.
 void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
                         void *context);
 bool Sampler_describe_native(struct Sampler *sampler,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Sampling holds the data that both samples and observations use: the
-// threads, their timers, the way of reading memory, and the shares of time.
-// Only the sampler's thread changes a struct Sampling. Any thread may read its
-// counters and shares.
+// struct Sampling holds the threads, their timers, the way of reading memory,
+// and the shares of time, which both samples and observations use. Only the
+// sampler's thread changes a struct Sampling. Any thread may read its counters
+// and shares.
 #pragma once
 
 #include "tracer/sample/gil_watch.h"

@@ -35,7 +35,7 @@ static struct TimerSlot *have_chunk(uint32_t number)
     if (!fresh ||
         atomic_compare_exchange_strong(&chunks[number], &chunk, fresh))
         return fresh;
-    Heap_free(fresh); // Another thread was faster.
+    Heap_free(fresh); // Another thread has made this chunk first.
     return chunk;
 }
 

@@ -35,6 +35,6 @@ struct TimerSlot *TimerSlot_find(uint32_t number);
 // function.
 bool TimerSlot_take(uint32_t *number);
 // Returns true if no slot was in use by a signal handler when it was checked.
-// All signal handlers that ran before the call have then ended. The function
-// does not wait.
+// If the result is true, all signal handlers that ran before the call have
+// ended. The function does not wait.
 bool TimerSlots_are_idle(void);

@@ -148,7 +148,7 @@ static bool is_of_files(long number)
 // caller that has its own table of descriptors asks /proc. A caller that shares
 // the program's table of descriptors calls fstat(), because the program's
 // filter of system calls may forbid readlink(). The kind is unknown if the
-// program has set such a filter later.
+// program has set a filter of system calls later.
 static enum WaitKind of_descriptor(const struct WaitCall *call)
 {
     char path[64], target[16] = "";

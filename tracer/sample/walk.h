@@ -30,8 +30,8 @@
 // it holds the GIL. Any thread may read the struct.
 struct WalkMark {
     // Address of the newest frame when the C code began, or of the
-    // PyThreadState if the thread had no frame. `frame` is 0 while this C code
-    // does not run.
+    // PyThreadState if the thread had no frame. `frame` is 0 while the C code
+    // of the struct WalkMark does not run.
     _Atomic uintptr_t frame;
     // Address of the instruction at which that frame is, or 0 if there is no
     // frame. When the frame is at another instruction, the C code has ended.
@@ -62,8 +62,8 @@ struct FrameLayout {
     size_t frame_instruction;
     size_t frame_owner; // Offset of the owner byte.
     // Value of the owner byte, or this value minus 1, in a frame that C code
-    // has made. The outermost frame of a stack is such a frame. `owned_by_c` is
-    // 0 if the value is unknown.
+    // has made. The outermost frame of a stack is a frame that C code has made.
+    // `owned_by_c` is 0 if the value is unknown.
     uint8_t owned_by_c;
     // Offset of the first frame in the first chunk of a thread's data stack.
     size_t chunk_first;

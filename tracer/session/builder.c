@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot from the counters: fills the rows of changed functions, and
-// adds the data about the whole process. See builder.h.
+// Builds a snapshot from the counters by filling in the rows of changed
+// functions and adding the data about the whole process. See builder.h.
 #include "tracer/session/builder.h"
 #include "tracer/session/process_rows.h"
 #include "tracer/session/retired_rows.h"

@@ -11,7 +11,7 @@ struct Session;
 
 // Returns a snapshot that the caller owns, or NULL if there is no memory.
 struct Snapshot *Builder_snapshot(struct Session *session);
-// Returns a snapshot for the recording: the numbers of the whole process, and
-// the functions with the most important latencies (total_rows.h). The caller
-// owns the snapshot. Returns NULL if there is no memory.
+// Returns a snapshot for the recording, with the numbers of the whole process
+// and the functions with the most important latencies (total_rows.h). The
+// caller owns the snapshot. Returns NULL if there is no memory.
 struct Snapshot *Builder_totals(struct Session *session);

@@ -20,10 +20,10 @@
 // The counts of a function's calls of C functions are multiplied by these
 // factors.
 struct Factor {
-    double rate;   // To get calls per second.
+    double rate;   // Factor for calls per second.
     double error;  // Relative standard error of `rate`.
-    double calls;  // To get the number of calls since tracing began.
-    double raised; // To get all exceptions from the counted ones.
+    double calls;  // Factor for calls since tracing began.
+    double raised; // Factor for all exceptions.
     // The function's own calls per second, and the number of its own calls.
     double own_rate, own_calls;
 };

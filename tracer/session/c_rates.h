@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Computes the calls per second of C functions if there is a budget. Without a
-// budget all calls are counted. The rate of a C function is a sum over the
-// functions that call it: the C calls of one entry (c_calls.h), multiplied by
-// the calling function's entries per second. The thread that builds snapshots
-// calls these functions.
+// budget all calls are counted. The rate of a C function is the sum, over the
+// functions that call it, of the C calls of one entry (c_calls.h) times the
+// calling function's entries per second. The thread that builds snapshots calls
+// these functions.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Does the work of the collector's thread: moves the events from the rings into
-// the timeline, builds and publishes snapshots, makes listings, and frees the
-// records of ended threads. After a grace period of RCU, the collector's thread
-// also frees retired code. The collector's thread never touches a Python
-// object.
+// Does the work of the collector's thread, which moves the events from the
+// rings into the timeline, builds and publishes snapshots, makes listings, and
+// frees the records of ended threads. After a grace period of RCU, the
+// collector's thread also frees retired code. The collector's thread never
+// touches a Python object.
 #pragma once
 
 #include "tracer/session/session.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Counters adds values to the timeline's graphs once a second: the
-// overhead, the number of installed hooks, and each thread's CPU time. struct
-// Counters also adds to the timeline the instructions whose specialised form
-// has changed. The thread that empties the rings calls these functions.
+// Once a second, struct Counters adds the overhead, the number of installed
+// hooks, and each thread's CPU time to the timeline's graphs. struct Counters
+// also adds to the timeline the instructions whose specialised form has
+// changed. The thread that empties the rings calls these functions.
 #pragma once
 
 #include "tracer/budget/account.h"

@@ -39,8 +39,8 @@ void Engine_release(struct Engine *engine)
     engine->registry = NULL;
 }
 
-// Called when a function gets its hooks again, reduces the number of dark
-// callees of all its known callers.
+// When a function gets its hooks again, reduces the number of dark callees of
+// all its known callers.
 static void clear_callers(struct Engine *engine, struct Code *code)
 {
     uint32_t i;

@@ -25,7 +25,7 @@ struct Engine {
     struct Contention contention;
     struct Garbage garbage;
     // Seconds that births and deaths of objects have taken, as the bits of a
-    // double. The thread that holds the GIL writes it.
+    // double. The thread that holds the GIL writes `objects_s`.
     counter_t objects_s;
     struct EventLoops loops;
     struct Exceptions exceptions;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fills the exceptions in a snapshot. The thread that builds a snapshot calls
-// these functions.
+// Fills in the exceptions in a snapshot. The thread that builds a snapshot
+// calls these functions.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -25,7 +25,7 @@ struct ExceptionRates {
     } kinds[EXCEPTION_KINDS];
 };
 
-// Fills the list of all kinds of exceptions, the newest kind first, and the
+// Fills in the list of all kinds of exceptions, the newest kind first, and the
 // sums over all kinds. Returns false if there is no memory.
 bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
                         const struct Moment *at);

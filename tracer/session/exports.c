@@ -75,8 +75,7 @@ void Exports_cut(struct Session *session)
     Recorder_turn(session);
     pthread_mutex_unlock(&session->draining);
     Heap_free(dark);
-    // The names of retired code are stored when it is freed, which
-    // Collect_drain does.
+    // The names of retired code are stored when Collect_drain frees the code.
     while (Timeline_wants_names(session->timeline) && drains++ < MOST_DRAINS)
         Collect_drain(session);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Provides what the export of a session reads: the session's timeline and the
-// description of the process.
+// Provides the session's timeline and the description of the process to the
+// session's export.
 #pragma once
 
 #include "tracer/session/session.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// While viewers copy the recording's file, the file hardly changes: no block is
-// dropped because of the limit, no later request brings the recording up to
-// date, and no name moves. A viewer that is too slow for this notices it by
-// itself.
+// While viewers copy the recording's file, no block is dropped because of the
+// limit, no later request brings the recording up to date, and no name moves in
+// the file. A viewer that copies too slowly notices by itself that the file has
+// changed.
 #include "tracer/session/handout.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
@@ -30,8 +30,8 @@
 // The wait that COST demands may be shortened by this number of ns. A user who
 // exports two files in a row therefore does not wait.
 #define CREDIT_NS UINT64_C(10000000000)
-// A viewer's copy in memory may exceed the timeline's limit by this number of
-// bytes, because it has more names.
+// A viewer's copy in memory has more names, and may therefore exceed the
+// timeline's limit by this number of bytes.
 #define COPY_SPARE (UINT64_C(128) << 20)
 // A copy has at most this number of blocks of 64 KiB for names, which is enough
 // for all names.
@@ -40,11 +40,11 @@
 struct Handout {
     // Descriptor of the recording that a viewer gets, for reading only.
     int descriptor;
-    uint64_t bytes; // Number of bytes of that recording.
+    uint64_t bytes; // Number of bytes of the viewer's recording.
     // CLOCK_MONOTONIC in ns until which the recording's file keeps its present
     // contents, or 0 if it always does.
     uint64_t until_ns;
-    // Seconds since the newest event in that recording.
+    // Seconds since the newest event in the viewer's recording.
     double age_s;
 };
 
@@ -143,8 +143,8 @@ static int share_copy(struct Session *session, const uint32_t *ids,
 }
 
 // Shares the file that an earlier viewer may still be copying. The recording
-// must not be brought up to date now, because this would drop lists that the
-// earlier viewer needs.
+// must not be brought up to date now, because an update would drop lists that
+// the earlier viewer needs.
 static int share_held(struct Timeline *timeline, uint64_t until_ns,
                       struct Handout *handout)
 {

@@ -169,8 +169,8 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
 }
 
 // Makes the timeline. If the recording cannot be stored in the default folder,
-// the timeline forgets its oldest part instead. If the recording cannot be
-// stored in a folder that the user has named, this is an error.
+// the timeline forgets its oldest part instead. A folder that the user has
+// named and in which the recording cannot be stored is an error.
 static int start_timeline(struct Session *session, char *why, size_t why_size)
 {
     int error = Recorder_start(session);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct ListingDetail describes each instruction of a function: its opcode,
-// its specialised form, its number of executions and its cost. The report and
-// the listings in viewers are made from it. A thread that holds the GIL may
-// build a ListingDetail at any time. A thread without the GIL builds a
-// ListingDetail in an RCU read section, from a copy of the code's
+// struct ListingDetail describes the opcode, the specialised form, the number
+// of executions and the cost of each instruction of a function. The report and
+// the listings in viewers are made from structs ListingDetail. A thread that
+// holds the GIL may build a ListingDetail at any time. A thread without the GIL
+// builds a ListingDetail in an RCU read section, from a copy of the code's
 // specialisation history.
 #pragma once
 

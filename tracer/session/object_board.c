@@ -82,21 +82,21 @@ size_t ObjectBoard_bytes(const struct ObjectBoard *board)
 struct Creator {
     // Id of the function, or 0 for all functions that are not traced.
     uint32_t id;
-    double order;               // The most important creator has the largest.
+    double order; // The most important creator has the largest `order`.
     struct ObjectPairSums sums; // There are no births if there is no creator.
 };
 
 struct Choice {
     uint16_t name;
-    double order; // Largest for the most important.
+    double order; // The most important choice has the largest `order`.
     struct ObjectRates rates;
     // Sums of all functions that are not traced.
     struct ObjectPairSums not_traced;
-    struct Creator creators[OBJECT_CREATORS]; // The most important ones.
+    struct Creator creators[OBJECT_CREATORS]; // The most important creators.
 };
 
 // The table begins with types whose number of objects grows. The first type is
-// that which surely grows most.
+// the one whose number of objects surely grows most.
 static double order_of(const struct ObjectRates *rates)
 {
     double busy = rates->born + (isnan(rates->died) ? 0 : rates->died);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct OperandText has the arguments of a code object's instructions as
-// short, printable text: names, variables and constants.
-// python/service/operand_reader.c fills it while it holds the GIL, in several
-// steps. A complete OperandText never changes, and any thread may read it.
+// struct OperandText has the arguments (names, variables and constants) of a
+// code object's instructions as short, printable text.
+// python/service/operand_reader.c fills an OperandText while it holds the GIL,
+// in several steps. A complete OperandText never changes, and any thread may
+// read it.
 #pragma once
 
 #include "ipc/base/bytes.h"

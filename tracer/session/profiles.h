@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Writes the sampled stacks of the whole run into a recording, with the names
-// and calls of their functions. The code in formats/ makes profiles from such a
-// recording.
+// and calls of their functions. The code in formats/ makes profiles from
+// recordings with stacks.
 #pragma once
 
 #include "tracer/session/session.h"

@@ -148,8 +148,8 @@ struct Session {
     // Stacks of the whole run, kept after the sampler has stopped, or NULL.
     struct FlameTable *stacks;
     bool sampler_refused; // True if a sampler was wanted but could not start.
-    // The server that shows the session: the one of config.persistent, the
-    // session's own one, or NULL.
+    // The server that shows the session, which is the server of
+    // config.persistent or the session's own one, or NULL.
     struct Server *server;
     // ns of CPU time that the server had used before the session.
     uint64_t server_base_ns;
@@ -175,8 +175,8 @@ struct Session {
     double looked_s;
     // HitRing.head when the collector's thread last checked for hits.
     uint64_t followed;
-    // Counting.alone at the same check: the number of hits that were counted
-    // without the ring.
+    // Number of hits that were counted without the ring (Counting.alone) when
+    // the collector's thread last checked for hits.
     uint64_t followed_alone;
     // Number of the collector's turns in a row without a hit or a sample.
     unsigned idle_turns;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Makes the rows of functions in the snapshots that are written to the
-// recording while the program runs. A row contains only numbers that cannot be
-// computed from the events and samples in the recording: latencies, calls in
-// flight (begun and not ended), and how long the function kept other threads
-// from the GIL.
+// recording while the program runs. A row contains only the latencies, the
+// calls in flight (begun and not ended), and the time for which the function
+// kept other threads from the GIL. All other numbers of a function can be
+// computed from the events and samples in the recording.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define FEW 16u   // Up to FEW, each number of units is a size.
-#define MANY 128u // Up to MANY, each multiple of FEW is.
+#define MANY 128u // Up to MANY, each multiple of FEW is a size.
 #define MANY_INDEX (FEW - 1 + MANY / FEW - 1)
 
 static unsigned index_of(uint64_t units)

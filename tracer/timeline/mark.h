@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A struct Mark is an entry that the program adds to the timeline: a mark, the
-// begin or the end of a span, or the asyncio task to which a call belongs. In
-// the ring, a mark consists of several events. The first events contain the
-// mark's text, eight bytes each, and the last one is the event of the mark
-// itself. Marks are therefore limited, stored and forgotten like calls.
+// A struct Mark is an entry that the program adds to the timeline, which is a
+// mark, the begin or the end of a span, or the asyncio task to which a call
+// belongs. In the ring, a mark consists of several events. The first events
+// contain the mark's text, eight bytes each, and the last one is the event of
+// the mark itself. Marks are therefore limited, stored and forgotten like
+// calls.
 #pragma once
 
 #include "tracer/timeline/ring.h"

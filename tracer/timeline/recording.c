@@ -85,8 +85,8 @@ struct Recording {
 };
 
 // Some file systems, like NFS, have no files without a name. If the file system
-// has none, the file gets a name, which is removed at once. Returns the
-// descriptor of the file, or -errno.
+// has no files without a name, the file gets a name, which is removed at once.
+// Returns the descriptor of the file, or -errno.
 static int open_unnamed(const char *folder)
 {
     char path[PATH_MAX];
@@ -303,7 +303,7 @@ void Recording_remove(struct Recording *recording)
 {
     if (has_its_name(recording))
         unlink(recording->path);
-    *recording->path = '\0'; // No more writes are needed.
+    *recording->path = '\0'; // The removed file needs no more writes.
 }
 
 int Recording_rename(struct Recording *recording, const char *path)

@@ -87,9 +87,9 @@ void Recording_put_head(struct Recording *recording,
 // Appends data to a block and then writes the block's header. The size of the
 // data is a multiple of eight bytes. The caller sets the fields `kind`,
 // `sequence` and `open_count` of the header, and the fields about the thread.
-// Recording_append fills in the other fields of the header. If the block has no
-// place in the file yet, it gets a place. Returns 0 or -errno. -ENOSPC means
-// that the file system is nearly full.
+// Recording_append fills in the other fields of the header. A block that has no
+// place in the file yet gets a place. Returns 0 or -errno. -ENOSPC means that
+// the file system is nearly full.
 int Recording_append(struct Recording *recording, struct RecordingSlot *slot,
                      struct RecordingBlock *block, const void *data,
                      size_t size);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Stores the samples and the waits of all threads in the timeline's track (row)
-// of Ocular's own threads. A sample or a wait is stored as events: the frames
-// of the stack come first, then the sample or the wait itself. Of a stack, only
-// those frames are stored that differ from the last stack, outermost first. The
-// first stack and each SAMPLE_TRACK_WHOLE-th stack is stored with all frames,
-// because earlier ones can be forgotten. Only one thread at a time may use a
-// struct SampleTrack.
+// of Ocular's own threads. A sample or a wait is stored as the events of the
+// stack's frames, and then the event of the sample or the wait itself. Of a
+// stack, only those frames are stored that differ from the last stack,
+// outermost first. The first stack and each SAMPLE_TRACK_WHOLE-th stack is
+// stored with all frames, because earlier stacks can be forgotten. Only one
+// thread at a time may use a struct SampleTrack.
 #pragma once
 
 #include "ipc/wait_kind.h"
@@ -62,7 +62,7 @@ static inline bool SampleTrack_is_wait(const struct TimelineSample *sample)
     return sample->wait.timed || sample->wait.weighs;
 }
 
-// If memory is out, the sample is not recorded.
+// The sample is not recorded if memory is out.
 void SampleTrack_add(struct SampleTrack *samples, struct Timeline *timeline,
                      const struct TimelineSample *sample);
 // Stores waits of one thread, all with the stack of `sample`. Waits that are

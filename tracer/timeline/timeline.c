@@ -199,7 +199,7 @@ static bool may_forget(const struct Timeline *timeline,
 
 // Forgets the oldest block that may be forgotten, but never the block `but`. If
 // `for_place` is true, only forgets a block whose place in the file another
-// block can get. On a broken disk it makes no room to forget other blocks.
+// block can get. If the disk is broken, forgetting other blocks makes no room.
 // Returns false if no block could be forgotten.
 static bool forget_oldest(struct Timeline *timeline, const struct Block *but,
                           bool for_place)

@@ -68,8 +68,8 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
                   size_t count);
 // While a reader holds the timeline, no block is forgotten because of the
 // limit. A reader that holds the timeline finds all blocks of the newest
-// Timeline_cut. Before a first reader holds the timeline, it is shortened to
-// its limit.
+// Timeline_cut. Before a first reader holds the timeline, the timeline is
+// shortened to its limit.
 void Timeline_hold(struct Timeline *timeline, bool holds);
 // Holds the timeline for `ns` ns, so that another process can read the
 // recording. Returns CLOCK_MONOTONIC in ns at the end of this time.
@@ -78,7 +78,7 @@ uint64_t Timeline_hold_for(struct Timeline *timeline, uint64_t ns);
 // passed.
 uint64_t Timeline_held_until(struct Timeline *timeline);
 // If the recording is a file, has the names of the functions `ids` written to
-// it, because names of functions without new events can be missing.
+// the file, because names of functions without new events can be missing.
 void Timeline_want_names(struct Timeline *timeline, const uint32_t *ids,
                          size_t count);
 // If the recording is a file, begins a new block of names, so that the names so

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Describes the input for a trace file: a timeline that does not change any
-// more, and facts about it. The reader of a recording fills in struct
-// PerfettoTrace and frees its memory. The code of each file format reads struct
-// PerfettoTrace.
+// Describes the input for a trace file, which is a timeline that does not
+// change any more, and facts about the timeline. The reader of a recording
+// fills in struct PerfettoTrace and frees its memory. The code of each file
+// format reads struct PerfettoTrace.
 #pragma once
 
 #include "tracer/base/opcode.h"

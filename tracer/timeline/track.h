@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Holds the timeline's data of one thread (a track): the thread's newest block,
-// its open calls, and its number of lost events. A track is freed when its
-// thread has ended and its last block is forgotten. The timeline owns the
-// track, and the timeline's mutex guards the track.
+// Holds the timeline's data of one thread (a track), which are the thread's
+// newest block, its open calls, and its number of lost events. A track is freed
+// when its thread has ended and its last block is forgotten. The timeline owns
+// the track, and the timeline's mutex guards the track.
 #pragma once
 
 #include "ipc/base/bytes.h"

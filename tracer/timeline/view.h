@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Describes the chunks of a recording: blocks with events of one thread, from
+// Describes the chunks (blocks with events of one thread) of a recording, from
 // which the writers of files take all events.
 #pragma once
 
