@@ -9,9 +9,9 @@
 // session.
 static uintptr_t begin, end;
 
-// Stores the bounds of the executable segment that contains this function. If
-// `info` describes the file with this segment, `note` returns 1, which ends the
-// search.
+// Stores the bounds of the executable segment that contains the function
+// `note`. If `info` describes the file with this segment, `note` returns 1,
+// which ends the search.
 static int note(struct dl_phdr_info *info, size_t size, void *context)
 {
     uintptr_t here = (uintptr_t)note;

@@ -15,7 +15,7 @@
 // Seconds of CPU time that a wake-up and taking the GIL cost in a light
 // program. The cost is higher in a light program because of cold caches.
 #define LIGHT_COST_S 300e-6
-#define LIGHT_CORES 0.2  // A light program uses fewer cores than this.
+#define LIGHT_CORES 0.2  // A light program uses fewer than LIGHT_CORES cores.
 #define HOLD_PART 0.08   // Fraction of the allowance for holds of the GIL.
 #define RANK_S 1.0       // The shortest time between two rankings in seconds.
 #define RANK_PART 0.05   // Fraction of the allowance for rankings.
@@ -32,7 +32,7 @@
 #define BURST_PART 0.25
 // Least seconds between two holds of the GIL for viewers' requests.
 #define REQUEST_S 0.05
-#define IDLE_CORES 0.01 // An idle program uses fewer cores than this.
+#define IDLE_CORES 0.01 // An idle program uses fewer than IDLE_CORES cores.
 // A smaller relative change of the sampler's rate is ignored.
 #define HZ_CHANGE 0.05
 

@@ -45,8 +45,8 @@ enum CWindow {
 // struct CSums.
 struct CSums {
     // Estimated number of calls of a function that calls C functions, and the
-    // seconds of CLOCK_MONOTONIC of the estimate. Both are set when the
-    // function's row is filled.
+    // seconds of CLOCK_MONOTONIC of the estimate. `estimated` and `estimated_s`
+    // are set when the function's row is filled.
     double estimated, estimated_s;
     // Calls per second of a C function, the square of their standard error, and
     // the numbers of calls and of exceptions.

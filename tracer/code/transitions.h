@@ -66,7 +66,7 @@ struct Transitions {
     uint64_t start_ticks;
     uint64_t ms_ticks; // Ticks per millisecond, immutable.
     uint64_t count;    // Number of all changes ever added.
-    // Label of the newest change. Its log owns the label.
+    // Label of the newest change. The change's log owns the label.
     struct Label *label;
     uint32_t label_id; // Id of the function to which `label` belongs.
     size_t bytes;      // Bytes of memory of all labels.

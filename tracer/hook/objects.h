@@ -272,7 +272,7 @@ bool Objects_may_collect(const struct Objects *objects, double rate);
 // GIL.
 void Objects_open(struct Objects *objects, const struct ObjectsTime *at,
                   double s, double events, bool ends);
-// Returns true if the window must end now. The tracer calls this function if
+// Returns true if the window must end now. The tracer calls Objects_is_over if
 // Objects_must_check returns true.
 bool Objects_is_over(struct Objects *objects, uint64_t ticks);
 // Ends the window. The caller holds the GIL.

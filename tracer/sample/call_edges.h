@@ -25,8 +25,8 @@ struct CallEdges {
 };
 
 // Adds a call edge to the queue. Returns false if the queue is full. Only the
-// sampler's thread calls this function.
+// sampler's thread calls CallEdges_push.
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge);
 // Takes the oldest call edge from the queue. Returns false if the queue is
-// empty. Only one thread at a time may call this function.
+// empty. Only one thread at a time may call CallEdges_pop.
 bool CallEdges_pop(struct CallEdges *edges, struct CallEdge *edge);

@@ -129,7 +129,7 @@ struct CpuTimer *CpuTimer_new(struct CpuTimers *timers, uintptr_t state,
 // first sample. Sums over many threads are therefore right even if every thread
 // ends within its first sampling interval. The sampler gets the timer from
 // CpuTimers_take_begun. Returns false if the kernel refuses or there is no
-// memory. Any thread may call this function.
+// memory. Any thread may call CpuTimer_begin.
 bool CpuTimer_begin(struct CpuTimers *timers, uintptr_t state,
                     uint64_t interval_ns, uint32_t represents, uint64_t random);
 // Returns the timers that threads have made for themselves since the last call,
@@ -141,11 +141,12 @@ void CpuTimer_set(struct CpuTimer *timer, uint64_t interval_ns);
 // Must be called by each thread that has changed its signal mask. Mutes the
 // thread's timer if the thread has blocked the signal, and otherwise lets the
 // timer run again. If the signal is blocked, also removes the sampler's pending
-// signals from the thread. Threads without a timer may call this function, too.
+// signals from the thread. Threads without a timer may call CpuTimer_note_mask,
+// too.
 void CpuTimer_note_mask(void);
 // Takes a sample of the calling thread, as the signal handler does. The thread
 // has used `now_ns` of CPU time and was interrupted at the address `counter`.
-// This function is async-signal-safe.
+// CpuTimer_sample is async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
 // Takes the oldest sample from the timer's ring (SampleRing_pop). Returns false

@@ -80,7 +80,8 @@ struct EventLoop {
     // Only the thread that builds snapshots uses `window`.
     struct LoopWindow window;
     // `steps`, `timers` and `late_ns` when the loop's thread took this struct.
-    // These three numbers are not 0 if an earlier thread has used the struct.
+    // `first_steps`, `first_timers` and `first_late_ns` are not 0 if an earlier
+    // thread has used the struct.
     uint64_t first_steps, first_timers, first_late_ns;
 };
 
@@ -197,7 +198,7 @@ void EventLoops_observe(struct EventLoops *loops, struct EventLoop *loop,
 void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
                       const struct Stall *stall);
 // Returns the rates of an event loop over about the last ten seconds. Only the
-// thread that builds snapshots calls this function.
+// thread that builds snapshots calls EventLoop_rates.
 struct LoopRates EventLoop_rates(const struct EventLoops *loops,
                                  struct EventLoop *loop, double now_s);
 // Switches the observation of steps off, or on if it is off, and forgets the

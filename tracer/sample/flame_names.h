@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // FlameNames_set finds the names of the functions in a table of stacks. Any
-// thread may call this function.
+// thread may call FlameNames_set.
 #pragma once
 
 #include "ipc/flame_table.h"

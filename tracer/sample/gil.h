@@ -2,7 +2,7 @@
 // Reads which thread has the GIL, and finds out whether a thread waits for the
 // GIL. CPython's GIL is a struct of a mutex, two condition variables and
 // numbers. The functions of gil.h only read CPython's GIL struct and take no
-// lock. Any thread and any signal handler may call these functions.
+// lock. Any thread and any signal handler may call the functions of gil.h.
 #pragma once
 
 #include "tracer/base/share.h"

@@ -46,8 +46,8 @@ static char *put_number(char *end, unsigned number)
 #define BLOCKED_FIELD 32
 
 // Returns the signals from 1 to 31 that the main thread has blocked, or all
-// signals if they cannot be read. The compiler must not inline this function.
-// The function's buffers need room on the signal stack, which may be small.
+// signals if they cannot be read. The compiler must not inline blocked_in,
+// whose buffers need room on the signal stack, which may be small.
 __attribute__((noinline)) static signals_t blocked_in(pid_t pid)
 {
     static const char before[] = "/proc/self/task/", after[] = "/stat";

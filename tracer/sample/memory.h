@@ -50,7 +50,7 @@ bool Memory_read(const struct Memory *memory, uintptr_t from, void *to,
 // Returns true if the memory from `at` to the end of its page can be read now.
 // Memory_is_readable takes about 0.4 us, even if the last check was long ago.
 // (A process_vm_readv takes 20 us if the last one was 5 ms ago.) Any thread may
-// call this function, which is async-signal-safe.
+// call Memory_is_readable, which is async-signal-safe.
 //
 // A read after Memory_is_readable may still fault if another thread unmaps the
 // page. The page of a live object is never unmapped.

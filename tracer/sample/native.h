@@ -77,6 +77,6 @@ size_t Native_resolve(struct Native *native, const uintptr_t *pcs, size_t depth,
 void Native_add_line(struct Native *native, const struct ShareTime *now,
                      const uint32_t path[3], double cpu_ns);
 // Sets the file, the address and the build id of the function `function->id`.
-// Returns false if there is no memory. Any thread may call this function.
+// Returns false if there is no memory. Any thread may call Native_describe.
 bool Native_describe(struct Native *native, struct FlameFunction *function,
                      struct Arena *arena);

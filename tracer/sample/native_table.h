@@ -87,5 +87,5 @@ static inline uintptr_t NativeModule_at(const struct NativeModule *module,
 }
 // Walks over the C functions of the calling thread. A page of the stack is read
 // only after the kernel has said that the page is readable. The walk ends at
-// the first page that is not readable. This function is async-signal-safe.
+// the first page that is not readable. NativeTable_walk is async-signal-safe.
 void NativeTable_walk(const struct NativeTable *table, struct NativeWalk *walk);

@@ -2,7 +2,7 @@
 // struct Observer finds the functions in which threads wait, by reading the
 // threads' stacks. The observer also attributes the CPU time of threads without
 // a CPU timer, and finds out whether stacks cannot be read. Only the sampler's
-// thread calls these functions. Any thread may read the counters.
+// thread calls the functions of observer.h. Any thread may read the counters.
 #pragma once
 
 #include "tracer/sample/sampling.h"

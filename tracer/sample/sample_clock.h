@@ -21,7 +21,7 @@ static inline uint64_t SampleClock_ns(const struct SampleClock *clock,
 }
 
 // Reads one of the kernel's clocks. Except in tests, SampleClock.read_ns is
-// this function.
+// SampleClock_kernel_ns.
 static inline uint64_t SampleClock_kernel_ns(void *context, clockid_t id)
 {
     (void)context;

@@ -57,12 +57,12 @@ struct SampleRing {
 };
 
 // Adds a sample to the ring. If the ring is full, counts the sample as lost and
-// returns false. Only the writer calls this function. `native` has
+// returns false. Only the writer calls SampleRing_push. `native` has
 // `head->native_depth` addresses in C functions.
 bool SampleRing_push(struct SampleRing *ring, const struct SampleHead *head,
                      const struct WalkFrame *frames, const uintptr_t *native);
 // Takes the oldest sample from the ring. Returns false if the ring is empty.
 // `frames` has room for WALK_DEPTH frames, and `native` for NATIVE_DEPTH
-// addresses. Only the reader calls this function.
+// addresses. Only the reader calls SampleRing_pop.
 bool SampleRing_pop(struct SampleRing *ring, struct SampleHead *head,
                     struct WalkFrame *frames, uintptr_t *native);

@@ -61,22 +61,22 @@ int SampledThreads_init(struct SampledThreads *threads);
 // works in a forked child, because it does not touch the lock.
 void SampledThreads_release(struct SampledThreads *threads);
 // Hands over a list of threads to the sampler. Copies the list, and takes no
-// lock. Returns 0 or -ENOMEM. Any thread may call this function.
+// lock. Returns 0 or -ENOMEM. Any thread may call SampledThreads_offer.
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
 // Takes the newest list that was offered. Threads that still exist keep their
-// numbers. Only the sampler calls this function. If `all` is true, also adds
-// the threads that are in no list, because they never ran Python code.
+// numbers. Only the sampler calls SampledThreads_take. If `all` is true, also
+// adds the threads that are in no list, because they never ran Python code.
 void SampledThreads_take(struct SampledThreads *threads, bool all);
 // Adds a new thread that has made its own timer, before a list contains the
 // thread. Returns false if the thread has a timer already or there is no
 // memory. If the result is false, the caller still owns the timer. Only the
-// sampler calls this function.
+// sampler calls SampledThreads_begin.
 bool SampledThreads_begin(struct SampledThreads *threads,
                           struct CpuTimer *timer);
 // Writes the living threads and then the ended threads to *shares, which the
 // caller frees with Heap_free(). Returns the number of threads, or -ENOMEM. Any
-// thread may call this function.
+// thread may call SampledThreads_shares.
 long SampledThreads_shares(struct SampledThreads *threads,
                            const struct ShareTime *now,
                            struct ThreadShares **shares);

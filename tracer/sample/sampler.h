@@ -72,7 +72,7 @@ struct SamplerParts {
     const struct Clock *counter;
     // NULL if the sampler reads the kernel's clocks.
     const struct SampleClock *clock;
-    struct SampleSink sink;   // Also gets each sample.
+    struct SampleSink sink;   // `sink` also gets each sample.
     struct EventLoops *loops; // NULL if no event loop is observed.
     // Reads files for walks over C functions, or NULL if nothing can read them.
     NativeReader *native_reader;
@@ -101,7 +101,7 @@ int Sampler_start(struct Sampler **sampler, const struct SamplerParts *parts,
 void Sampler_stop(struct Sampler *sampler);
 // Sets the number of samples per second of a thread's CPU time, which must be
 // above 0 and at most 10000. The sampler uses the number from its next step on.
-// Returns 0 or -EINVAL. Any thread may call this function.
+// Returns 0 or -EINVAL. Any thread may call Sampler_set_hz.
 int Sampler_set_hz(struct Sampler *sampler, double hz);
 // Sampler_pause ends the sampler's thread. During a pause all data stays, and
 // new samples stay in the rings until they are collected. Sampler_resume starts
@@ -128,12 +128,12 @@ int Sampler_set_threads(struct Sampler *sampler,
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
 // Writes the shares of all sampled threads to *shares, which the caller frees
 // with Heap_free(). *shares also has ended threads, except those that were
-// dropped. Returns the number of threads, or -errno. Any thread may call this
-// function.
+// dropped. Returns the number of threads, or -errno. Any thread may call
+// Sampler_threads.
 long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
 uint64_t Sampler_threads_dropped(struct Sampler *sampler);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
-// Reads the sampler's numbers about the GIL. Any thread may call this function.
+// Reads the sampler's numbers about the GIL. Any thread may call Sampler_gil.
 void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures);
 // Returns true if the sampler can read which thread has the GIL.
 bool Sampler_knows_gil(const struct Sampler *sampler);
@@ -144,11 +144,11 @@ bool Sampler_knows_waits(const struct Sampler *sampler);
 bool Sampler_knows_ready(const struct Sampler *sampler);
 // Returns a table, with at most `most` rows, of the stacks that samples have
 // found since the start and in the newest seconds. Returns NULL if there is no
-// memory. The caller owns the table. Any thread may call this function.
+// memory. The caller owns the table. Any thread may call Sampler_stacks.
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
 // Samples contain C functions until CLOCK_MONOTONIC is `until_ns`, or longer if
-// an earlier call has asked for a later time. Any thread may call this
-// function.
+// an earlier call has asked for a later time. Any thread may call
+// Sampler_want_natives.
 void Sampler_want_natives(struct Sampler *sampler, uint64_t until_ns);
 // Returns true if samples contain C functions now.
 bool Sampler_has_natives(const struct Sampler *sampler);
@@ -165,18 +165,19 @@ bool Sampler_describe_native(struct Sampler *sampler,
 // Returns the share of a core that the tasks of one group (task_shares.h) have
 // had in the newest seconds. The CPU time of tasks is sampled from the first
 // call on, and the result is NaN until then, and for a second more. Only the
-// thread that builds snapshots calls this function.
+// thread that builds snapshots calls Sampler_task_share.
 double Sampler_task_share(struct Sampler *sampler, uint32_t id);
 // A sample can find a call of a function that has no hooks (is dark) on a
 // stack. Sampler_take_edge takes a call that was found in this way from a
 // queue. Returns false if this queue is empty. Only one thread at a time may
-// call this function.
+// call Sampler_take_edge.
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge);
 // Returns the time of the sampler's newest step, which is the present time for
 // all shares.
 struct ShareTime Sampler_now(const struct Sampler *sampler);
 // Returns the time in ticks before which all samples are attributed, or
-// UINT64_MAX if no more samples will come. Any thread may call this function.
+// UINT64_MAX if no more samples will come. Any thread may call
+// Sampler_collected_ticks.
 uint64_t Sampler_collected_ticks(const struct Sampler *sampler);
 // Returns true if no way of reading memory has worked for some seconds, for
 // example because the program has begun to filter its system calls. Shares do

@@ -2,7 +2,8 @@
 // struct Samples collects the samples of the CPU timers of all threads, even of
 // threads that end before the sampler gets a list with them. struct Samples
 // also adds up the cost of the samples, and counts lost samples. Only the
-// sampler's thread calls these functions. Any thread may read the counters.
+// sampler's thread calls the functions of samples.h. Any thread may read the
+// counters.
 #pragma once
 
 #include "tracer/sample/sampling.h"

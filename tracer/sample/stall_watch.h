@@ -38,5 +38,5 @@ struct StallWatch {
 // Observes the event loops if an observation is due at `now_ns` of
 // CLOCK_MONOTONIC. Returns CLOCK_MONOTONIC in ns at which StallWatch_step must
 // be called next, or UINT64_MAX if the next step of a loop must wake the
-// thread. Only the sampler's thread calls this function.
+// thread. Only the sampler's thread calls StallWatch_step.
 uint64_t StallWatch_step(struct StallWatch *watch, uint64_t now_ns);

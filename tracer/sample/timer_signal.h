@@ -21,8 +21,8 @@ typedef void TimerHandler(int number, siginfo_t *info, void *context);
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
-// Returns true if the calling thread has blocked the signal. This function is
-// async-signal-safe.
+// Returns true if the calling thread has blocked the signal.
+// TimerSignal_is_blocked is async-signal-safe.
 bool TimerSignal_is_blocked(int signal);
 
 // struct Mute says whether a thread has blocked the timers' signal, as far as
@@ -50,8 +50,8 @@ static inline bool Mute_is_on(const struct Mute *mute)
 // may use the struct before Mute_init returns.
 void Mute_init(struct Mute *mute);
 // Reads the signal mask of the thread `tid`, which takes 20 us. Only the
-// sampler's thread calls this function. If the thread reports a change of its
-// mask meanwhile, only the report counts.
+// sampler's thread calls Mute_read. If the thread reports a change of its mask
+// meanwhile, only the report counts.
 void Mute_read(struct Mute *mute, pid_t tid, int signal);
 // Reports that the calling thread has changed its signal mask. `mute` is the
 // calling thread's struct Mute. Returns true if the thread has blocked the

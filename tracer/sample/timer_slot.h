@@ -31,10 +31,10 @@ struct TimerSlot {
 struct TimerSlot *TimerSlot_find(uint32_t number);
 // Claims a free slot, stores its number in *number, and begins a new generation
 // of the slot. The caller then makes a timer and stores it in the slot. Returns
-// false if there is no memory or all slots are taken. Any thread may call this
-// function.
+// false if there is no memory or all slots are taken. Any thread may call
+// TimerSlot_take.
 bool TimerSlot_take(uint32_t *number);
 // Returns true if no slot was in use by a signal handler when it was checked.
 // If the result is true, all signal handlers that ran before the call have
-// ended. The function does not wait.
+// ended. TimerSlots_are_idle does not wait.
 bool TimerSlots_are_idle(void);

@@ -67,9 +67,9 @@ struct FrameLayout {
     uint8_t owned_by_c;
     // Offset of the first frame in the first chunk of a thread's data stack.
     size_t chunk_first;
-    // Returns the calling thread's PyThreadState, or 0 if it is unknown. This
-    // function is async-signal-safe. `own_state` is NULL if the state can never
-    // be known.
+    // Returns the calling thread's PyThreadState, or 0 if it is unknown.
+    // `own_state` must be async-signal-safe. `own_state` is NULL if the
+    // PyThreadState can never be known.
     uintptr_t (*own_state)(void);
     // C code that counts as a function, or NULL. Not owned.
     const struct WalkMark *mark;
@@ -145,5 +145,5 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 // A signal handler reads the frames of its own thread without copies. No other
 // thread changes the frames of the signal handler's thread. The result is
 // therefore torn only if the signal came while CPython pushed or popped a
-// frame. This function is async-signal-safe.
+// frame. Walk_frames is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);

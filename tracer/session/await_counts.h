@@ -2,8 +2,8 @@
 // struct AwaitCounts counts for each coroutine function what its suspended
 // calls await. A walk over asyncio's tasks finds each task's chain of
 // coroutines. The counts of many walks give mean numbers of suspended calls, in
-// which the newest walks weigh most. Only the governor's thread calls these
-// functions, which do not need the GIL.
+// which the newest walks weigh most. Only the governor's thread calls the
+// functions of await_counts.h, which do not need the GIL.
 #pragma once
 
 #include "tracer/session/task_groups.h"
@@ -18,7 +18,7 @@ struct AwaitCount {
     // The kind of thing that a suspended call of the function awaits, if the
     // function's name shows this, or AWAIT_UNKNOWN.
     enum AwaitKind kind;
-    uint64_t chain; // Number of the newest chain with this function.
+    uint64_t chain; // Number of the newest chain that contains the function.
     // Suspended calls that the present walk has found.
     uint32_t found[AWAIT_KINDS];
     // Sums over all walks, in which the newest walks weigh most.

@@ -3,7 +3,7 @@
 // budget all calls are counted. The rate of a C function is the sum, over the
 // functions that call it, of the C calls of one entry (c_calls.h) times the
 // calling function's entries per second. The thread that builds snapshots calls
-// these functions.
+// the functions of c_rates.h.
 #pragma once
 
 #include "ipc/snapshot.h"

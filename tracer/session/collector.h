@@ -45,8 +45,8 @@ int Collector_start(struct Collector *collector);
 // Stops the collector's thread and waits until it has ended. Collector_start
 // may start the thread again.
 void Collector_stop(struct Collector *collector);
-// Asks for a new snapshot and returns at once. Any thread may call this
-// function.
+// Asks for a new snapshot and returns at once. Any thread may call
+// Collector_want.
 void Collector_want(struct Collector *collector);
 // Asks for a new snapshot and waits for it, for at most `timeout_ms`
 // milliseconds. Returns 0, -ETIMEDOUT, or -ESHUTDOWN if the collector's thread

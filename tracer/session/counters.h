@@ -2,7 +2,7 @@
 // Once a second, struct Counters adds the overhead, the number of installed
 // hooks, and each thread's CPU time to the timeline's graphs. struct Counters
 // also adds to the timeline the instructions whose specialised form has
-// changed. The thread that empties the rings calls these functions.
+// changed. The thread that empties the rings calls the functions of counters.h.
 #pragma once
 
 #include "tracer/budget/account.h"

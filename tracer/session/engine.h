@@ -71,11 +71,10 @@ void Engine_rearm(struct Engine *engine, struct Code *code, uint64_t threshold,
 // caller's self time while the called function has no hooks.
 void Engine_note_edge(struct Engine *engine, const struct CallEdge *edge);
 // Counts for all functions the calls that have begun and not ended
-// (tracer/code/latency.h). The thread that builds a snapshot calls this
-// function.
+// (tracer/code/latency.h). The thread that builds a snapshot calls Engine_look.
 void Engine_look(struct Engine *engine);
-// Adds to the call edges that `caller` calls `callee`. Both code objects must
-// be alive.
+// Adds to the call edges that `caller` calls `callee`. The code objects
+// `caller` and `callee` must be alive.
 void Engine_link(struct Engine *engine, struct Code *caller,
                  struct Code *callee);
 // Engine_retire must be called before a code object is freed. After

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fills in the exceptions in a snapshot. The thread that builds a snapshot
-// calls these functions.
+// calls the functions of exception_rows.h.
 #pragma once
 
 #include "ipc/snapshot.h"

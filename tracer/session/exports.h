@@ -8,8 +8,7 @@
 void Exports_init(struct Session *session);
 // Returns the timeline from which an output file can be made, or NULL.
 struct Timeline *Exports_timeline(const struct Session *session);
-// Adds all events until now to the recording. Any thread may call this
-// function.
+// Adds all events until now to the recording. Any thread may call Exports_cut.
 void Exports_cut(struct Session *session);
 // Completes the recording's file and renames it to the name of the output. If a
 // file of that name exists, the recording keeps its old name. Stores the

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Makes a function's row in a snapshot. A row has the function's counters at
 // the time of the snapshot, and numbers that are computed from these counters.
-// The builder calls these functions with Session.draining held, so that no code
-// is freed.
+// The builder calls the functions of function_row.h with Session.draining held,
+// so that no code is freed.
 #pragma once
 
 #include "ipc/row_set.h"

@@ -7,6 +7,6 @@
 
 // Fills in the shares of time with the GIL, and the stack of the longest hold
 // of the GIL. Returns false if there is no memory. Only the thread that builds
-// snapshots calls this function.
+// snapshots calls GilRows_fill.
 bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct Registry *registry);

@@ -13,7 +13,7 @@ struct HotPathWidths {
     int offset, line, opcodes, hits, cycles;
 };
 
-// Makes the columns wide enough for the instructions of this function.
+// Makes the columns wide enough for the instructions of a function.
 void HotPath_measure(struct HotPathWidths *widths,
                      const struct ListingDetail *detail,
                      const struct Opcodes *opcodes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Fills in the latencies and the calls in flight (begun and not ended) of a
-// function's row. The thread that builds a snapshot calls these functions.
+// function's row. The thread that builds a snapshot calls the functions of
+// latency_row.h.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -60,7 +60,7 @@ static bool check_signal(struct Session *session, char *why, size_t why_size)
     return false;
 }
 
-// Adds a sample to the timeline. The sampler's thread calls this function.
+// Adds a sample to the timeline. The sampler's thread calls keep_sample.
 static void keep_sample(void *context, const struct FlameSample *sample,
                         pid_t tid, uint64_t ticks)
 {
@@ -84,8 +84,7 @@ static void keep_sample(void *context, const struct FlameSample *sample,
 }
 
 // Adds a wait to the timeline, with its time for each kind in the flame graph,
-// and with the weights of its reasons. The sampler's thread calls this
-// function.
+// and with the weights of its reasons. The sampler's thread calls keep_wait.
 static void keep_wait(void *context, const struct SampledWait *wait, pid_t tid)
 {
     struct Session *session = context;

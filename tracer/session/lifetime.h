@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Starts and stops a session with its threads. The code in python/ owns the
-// session and calls these functions.
+// session and calls the functions of lifetime.h.
 #pragma once
 
 #include "tracer/session/session.h"

@@ -15,7 +15,7 @@ struct LineRows {
     _Atomic uint64_t asked_ns;
 };
 
-// Asks for the hottest lines. Any thread may call this function.
+// Asks for the hottest lines. Any thread may call LineRows_ask.
 void LineRows_ask(struct LineRows *rows);
 // Fills in the lines of the functions that take the most time, the line with
 // the largest share first. Returns false if there is no memory.

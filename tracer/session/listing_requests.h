@@ -87,7 +87,7 @@ void ListingRequests_release(struct ListingRequests *requests);
 // Queues a viewer's request for a function's listing. A new request replaces
 // the viewer's earlier request. Wakes the collector, unless it was woken a
 // short time ago. Returns 0, -ESHUTDOWN or -EBUSY. The server's thread calls
-// this function.
+// ListingRequests_ask.
 int ListingRequests_ask(struct ListingRequests *requests, uint64_t viewer,
                         uint32_t number, uint32_t id);
 
@@ -100,7 +100,7 @@ void ListingRequests_deliver(struct ListingRequests *requests,
                              struct OperandText *text);
 
 // Makes the listings that must be made now, and answers the viewers. The
-// collector's thread calls this function outside of RCU read sections.
+// collector's thread calls ListingRequests_serve outside of RCU read sections.
 void ListingRequests_serve(struct ListingRequests *requests);
 // Returns the milliseconds until ListingRequests_serve has work, at most
 // `most`.

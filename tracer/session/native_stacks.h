@@ -10,7 +10,7 @@
 int NativeStacks_read(const char *path, uint64_t inode, uint64_t offset,
                       struct NativeRows *rows);
 // Returns the reason why samples cannot contain C functions, and a remedy, or
-// NULL. The function loads the library of formats.
+// NULL. NativeStacks_trouble loads the library of formats.
 const char *NativeStacks_trouble(void);
 // Adds to the listing of a function the C functions that it has called, as far
 // as samples found them running.

@@ -2,7 +2,7 @@
 // struct ObjectBoard passes the numbers of births and deaths of objects from
 // the governor's thread to snapshots. Objects are counted if the session was
 // asked to count them, and for a while after a viewer has asked for them. Any
-// thread may call these functions, and no caller needs the GIL.
+// thread may call the functions of object_board.h, and no caller needs the GIL.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -119,7 +119,7 @@ static bool shrink(struct Snapshot *totals, unsigned step)
         totals->thread_count = 0;
     } else if (step == 2) {
         if (totals->function_count > FEWER_ROWS)
-            totals->function_count = FEWER_ROWS; // The first matter most.
+            totals->function_count = FEWER_ROWS; // The first rows matter most.
     } else {
         totals->tasks_group_count = totals->tasks_place_count = 0;
         totals->tasks_await_count = 0;

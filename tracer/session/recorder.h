@@ -15,7 +15,7 @@
 // -ENOMEM, or the -errno of the folder that the user has asked for.
 int Recorder_start(struct Session *session);
 // Fills in the head of a recording, with the present time. Any thread may call
-// this function.
+// Recorder_describe.
 void Recorder_describe(struct Session *session, struct RecordingHead *head);
 // Returns the milliseconds between two turns of the recorder, which is 80
 // without an overhead budget. With a budget the pause is up to 1000 ms, so that

@@ -21,8 +21,9 @@
 #define MAX_PLACE 36 // Largest width of a file's name with a line, in columns.
 // Largest number of bytes of the program's command line.
 #define MAX_COMMAND 400
-// The report calls shares rough if there are fewer samples than this. With 100
-// samples, a share of one half has a standard error of a tenth of the share.
+// The report calls shares rough if there are fewer than FEW_SAMPLES samples.
+// With 100 samples, a share of one half has a standard error of a tenth of the
+// share.
 #define FEW_SAMPLES 100
 #define MENTIONED 5e-4 // Smallest share that is not shown as 0.0%.
 

@@ -10,6 +10,6 @@ struct ServerSource Requests_source(struct Session *session);
 
 // Sends an answer to a viewer, if there is a server. `session` points to a
 // struct Session. The parameter `session` has the type void *, so that
-// Session_answer can be a callback. Any thread may call this function.
+// Session_answer can be a callback. Any thread may call Session_answer.
 void Session_answer(void *session, uint64_t viewer,
                     const struct Message *message);

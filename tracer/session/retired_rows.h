@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Fills in the rows of functions whose code objects were freed. The thread that
-// builds a snapshot calls this function.
+// builds a snapshot calls RetiredRows_fill.
 #pragma once
 
 #include "ipc/snapshot.h"

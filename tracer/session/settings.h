@@ -9,5 +9,5 @@
 unsigned Settings_events(const char *text);
 // Fills in Ocular's version and the settings of the session, except the budget,
 // which a viewer may change. Returns false if there is no memory. Any thread
-// may call this function.
+// may call Settings_fill.
 bool Settings_fill(struct Snapshot *snapshot, const struct Session *session);

@@ -2,7 +2,7 @@
 // struct TaskBoard passes asyncio's tasks from the governor's thread, which
 // reads them, to snapshots. Tasks are read only for some seconds after a viewer
 // or the program has asked for them, and once in a while for the recording. Any
-// thread may call these functions, and no caller needs the GIL.
+// thread may call the functions of task_board.h, and no caller needs the GIL.
 #pragma once
 
 #include "ipc/snapshot.h"

@@ -2,8 +2,8 @@
 // struct TaskGroups counts asyncio's tasks by their coroutine functions, and by
 // the places at which they were created. A walk over all tasks is divided over
 // many holds of the GIL. The counts of walks that have found all tasks (whole
-// walks) show how a group of tasks grows. Only the governor's thread calls
-// these functions, which do not need the GIL.
+// walks) show how a group of tasks grows. Only the governor's thread calls the
+// functions of task_groups.h, which do not need the GIL.
 #pragma once
 
 #include "tracer/session/task_board.h"
@@ -112,8 +112,8 @@ struct CountedTasks *TaskGroups_find(struct TaskGroups *groups,
 struct TaskWait *TaskGroups_wait(struct CountedTasks *group,
                                  const struct TaskLine *at);
 // Counts a task. `group` is the task's group, and `wait` is the line at which
-// the task waits. Both may be NULL. `number` is the number that asyncio has
-// given to the task, or 0.
+// the task waits. `group` and `wait` may be NULL. `number` is the number that
+// asyncio has given to the task, or 0.
 void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
                     struct TaskWait *wait, uint64_t number);
 // Counts a task in the group of the place at which it was created.

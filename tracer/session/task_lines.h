@@ -2,7 +2,8 @@
 // struct TaskLines has the lines of source code at which asyncio's tasks wait,
 // each line once. Many tasks wait at the same lines, so the coroutines that a
 // task awaits (its await chain) are stored as a list of indexes. Only the
-// governor's thread calls these functions, which do not need the GIL.
+// governor's thread calls the functions of task_lines.h, which do not need the
+// GIL.
 #pragma once
 
 #include <stdbool.h>

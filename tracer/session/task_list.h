@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct TaskList has the oldest tasks of one group. All tasks of a walk are
 // offered to the list. asyncio numbers tasks in turn, so the tasks with the
-// lowest numbers are the oldest. Only the governor's thread calls these
-// functions, which do not need the GIL.
+// lowest numbers are the oldest. Only the governor's thread calls the functions
+// of task_list.h, which do not need the GIL.
 #pragma once
 
 #include "tracer/session/task_lines.h"

@@ -11,7 +11,8 @@ struct Rows {
     struct Snapshot *snapshot;
     struct Thread *threads;
     bool gil, waits; // Results of Sampler_knows_gil and Sampler_knows_waits.
-    // Number of rows that come from the sampler. They come first.
+    // Number of rows that come from the sampler. The rows from the sampler come
+    // first.
     size_t sampled;
     size_t count;
 };

@@ -23,7 +23,7 @@ static const struct FormatsHost host = {
 };
 
 // Opens the library of formats/. The library is in the same folder as the file
-// that contains this function.
+// that contains open_library.
 static void *open_library(void)
 {
     char path[PATH_MAX];

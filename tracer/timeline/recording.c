@@ -852,8 +852,8 @@ static bool may_join(void *context, uint64_t first, uint64_t second)
 
 // Takes the place of a larger dropped block. If no place is large enough, joins
 // neighbours, because the blocks of a timeline do not always have the same
-// size. Returns false if no place is large enough even then. The caller holds
-// Recording.mutex.
+// size. Returns false if no place is large enough even after neighbours were
+// joined. The caller holds Recording.mutex.
 static bool take_larger(struct Recording *recording, uint64_t used,
                         uint64_t *units, uint64_t *at)
 {

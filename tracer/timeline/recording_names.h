@@ -19,7 +19,7 @@ struct RecordingNames {
     // Number of blocks of 64 KiB in each half, set by the creator of the
     // struct.
     size_t blocks;
-    // One bit for each id. The bit is 1 if the name is written, or if the id is
+    // One bit for each id, which is 1 if the name is written, or if the id is
     // in `wanted`.
     uint8_t *known;
     size_t known_bytes; // Size of `known` in bytes.

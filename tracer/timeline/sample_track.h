@@ -52,8 +52,8 @@ struct TimelineSample {
     uint64_t at;
     const uint32_t *path;
     size_t depth;
-    // The wait, if this is no sample of a running thread. Otherwise its time is
-    // 0.
+    // The wait, if this is no sample of a running thread. In a sample of a
+    // running thread, the wait's time is 0.
     struct TimelineWait wait;
 };
 

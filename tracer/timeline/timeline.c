@@ -269,7 +269,7 @@ static int append(struct Timeline *timeline, struct Block *block)
 }
 
 // Fills up the last word of a block's data, because only whole words are
-// appended to a recording. Track_add has left room for this.
+// appended to a recording. Track_add has left room for the padding.
 static void pad(struct Bytes *data)
 {
     while (data->size % 8)
