@@ -160,6 +160,23 @@ static const char *awaited_in(const char *frame)
     return (const char *)(end[-AWAITED] & ~TAGS);
 }
 
+// Returns the object that the frame awaits below the top of its stack. Returns
+// NULL if the stack has nothing below the top.
+static PyObject *yielded_to(const struct AwaitFrame *frame)
+{
+    const char *at = (const char *)frame_in(frame->object);
+    const uintptr_t *end =
+        *(const uintptr_t *const *)(at + _PyRuntime.debug_offsets
+                                             .interpreter_frame.stackpointer);
+    const uintptr_t *stack =
+        (const uintptr_t *)(at + _PyRuntime.debug_offsets.interpreter_frame
+                                     .localsplus) +
+        frame->code->co_nlocalsplus;
+
+    return end - stack > AWAITED ? (PyObject *)(end[-AWAITED - 1] & ~TAGS)
+                                 : NULL;
+}
+
 #else
 
 // The state of a generator that has not begun (enum _framestate).
@@ -321,6 +338,35 @@ struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame)
 
     return inner ? AwaitFrame_of(inner)
                  : (struct AwaitFrame){.state = AWAIT_ENDED};
+}
+
+struct AwaitFrame AwaitFrame_yielded(const struct AwaitFrame *frame)
+{
+#if PY_VERSION_HEX >= 0x030E0000
+    // The hook runs before the coroutine is suspended, with the yielded value
+    // on top of the stack.
+    if (frame->state == AWAIT_RUNNING && PyCoro_CheckExact(frame->object))
+        return AwaitFrame_of(yielded_to(frame));
+#endif
+    return AwaitFrame_inner(frame);
+}
+
+PyCodeObject *AwaitFrame_code(const struct AwaitFrame *frame)
+{
+    PyCodeObject *code = frame->code;
+
+    if (code || !frame->object)
+        return code;
+    code = PyGen_GetCode((PyGenObject *)frame->object);
+    Py_DECREF(code); // the frame has another reference
+    return code;
+}
+
+uintptr_t AwaitFrame_address(PyObject *object)
+{
+    struct AwaitFrame frame = AwaitFrame_of(object);
+
+    return frame.object ? (uintptr_t)frame_in(frame.object) : 0;
 }
 
 static int see_future(PyObject *object, void *context)

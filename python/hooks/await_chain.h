@@ -57,6 +57,14 @@ struct AwaitFrame AwaitFrame_of(PyObject *object);
 // Returns the frame that `frame` awaits. The result's `object` is NULL at the
 // end of the chain.
 struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame);
+// Does the same for a coroutine whose hook at a yield or a return runs, too.
+struct AwaitFrame AwaitFrame_yielded(const struct AwaitFrame *frame);
+// Returns the frame's function as a borrowed reference, also if the coroutine
+// has ended, or NULL.
+PyCodeObject *AwaitFrame_code(const struct AwaitFrame *frame);
+// Returns the address of CPython's frame of a coroutine, or 0. `object` may
+// be NULL.
+uintptr_t AwaitFrame_address(PyObject *object);
 // Returns what the innermost frame of a chain awaits, as far as the awaited
 // object says so.
 enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame,

@@ -105,8 +105,14 @@ static void begin(PyObject *code, unsigned steps)
         return;
     // If a step is noted as running, but the recursion depth is not larger than
     // the step's depth, the step has ended without an event.
-    if (EventLoop_began(loop) && depth > loop->depth)
+    if (EventLoop_began(loop) && depth > loop->depth) {
+        if (steps & STEPS_RUN) // a loop that a task runs
+            TaskWatch_step(
+                &ocular_state,
+                (PyObject *)FrameStack_local(FrameStack_newest(state), 0),
+                false);
         return;
+    }
     loop->handle = 0;
     atomic_store_explicit(&loop->state, (uintptr_t)state, memory_order_relaxed);
     atomic_store_explicit(&loop->chunk, ThreadState_chunk(state),
@@ -118,8 +124,28 @@ static void begin(PyObject *code, unsigned steps)
         if (loop->handle)
             note_timer(loop, (PyObject *)loop->handle);
     }
-    if (ocular_state.task_watch)
-        TaskWatch_step(&ocular_state, (PyObject *)loop->handle);
+}
+
+// Counts the task's step that ends now. The chain of awaits can be read, unless
+// the step is the task's last one.
+static void count_task(unsigned steps, bool unwinds)
+{
+    const PyThreadState *state = THREAD_STATE_CALL();
+    const struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
+    bool runs = loop && EventLoop_began(loop);
+
+    if (!ocular_state.task_watch)
+        return;
+    if (!(steps & STEPS_RUN)) {
+        // Handle._run counts the steps of asyncio's own loops.
+        if (!runs || !loop->handle)
+            TaskWatch_step(&ocular_state, NULL, unwinds);
+    } else if (runs && loop->handle &&
+               ThreadState_depth(state) == loop->depth &&
+               // The handle exists as long as the caller has it in a variable.
+               FrameStack_caller_has(state, loop->handle)) {
+        TaskWatch_step(&ocular_state, (PyObject *)loop->handle, unwinds);
+    }
 }
 
 static void note_stall(const struct EventLoop *loop, uint64_t ended,
@@ -201,33 +227,42 @@ void LoopSteps_unwind(PyObject *code)
     const uint8_t *steps =
         is_on(code) ? Extra_steps(&ocular_state, (PyCodeObject *)code) : NULL;
 
-    if (steps && *steps)
-        end();
+    if (!steps || !*steps)
+        return;
+    count_task(*steps, true);
+    end();
 }
 
-// Returns true if the code begins steps.
-static bool is_step_code(PyObject *code)
+// Returns true if the step that ends now has not begun by a hook, and takes its
+// cost from the budget.
+static bool is_late(void)
 {
-    const uint8_t *steps =
-        is_on(code) ? Extra_steps(&ocular_state, (PyCodeObject *)code) : NULL;
+    const struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
 
-    return !steps || *steps;
+    return !(loop && EventLoop_began(loop)) && are_off(1);
 }
 
 PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
                         PyObject *names)
 {
+    const uint8_t *steps;
+
     (void)self, (void)names;
     if (PyErr_Occurred())
         return NULL;
-    if (PyVectorcall_NARGS(nargsf) >= 3 && !is_step_code(args[0]))
+    steps = PyVectorcall_NARGS(nargsf) >= 3 && is_on(args[0])
+                ? Extra_steps(&ocular_state, (PyCodeObject *)args[0])
+                : NULL;
+    if (steps && !*steps)
         return !are_off(CREATION_STEPS) &&
                        TaskWatch_returned(&ocular_state, args[2])
                    ? Py_None
                    : ocular_state.disable;
     Counter_add(&ocular_state.engine.loops.hooks, 1);
-    if (EventLoops_are_off(&ocular_state.engine.loops))
+    if (is_late() || EventLoops_are_off(&ocular_state.engine.loops))
         return ocular_state.disable;
+    if (steps)
+        count_task(*steps, false);
     end();
     return Py_None;
 }
@@ -253,6 +288,7 @@ void LoopSteps_start(struct State *state)
     double budget = state->engine.session->config.budget;
 
     state->step_code_count = 0;
+    state->other_loops = false;
     state->steps_s = Now_s(CLOCK_MONOTONIC);
     state->steps_left = 0;
     // The budget is that of a whole core, because a loop with many steps uses
@@ -366,10 +402,25 @@ bool LoopSteps_adopt(PyObject *object, bool done)
         if (Tools_set_steps(&ocular_state, code, true) < 0)
             return false;
         *steps = (uint8_t)kind;
+        ocular_state.other_loops |= kind == STEPS;
         remember(code);
         begin(object, kind);
     }
     if (done)
         *steps |= STEPS_KNOWN;
+    return true;
+}
+
+bool LoopSteps_find(struct State *state, PyCodeObject *code)
+{
+    uint8_t *steps =
+        state->other_loops && !EventLoops_are_off(&state->engine.loops)
+            ? Extra_steps(state, code)
+            : NULL;
+
+    if (!steps || *steps || Tools_set_steps(state, code, true) < 0)
+        return false;
+    *steps = STEPS;
+    remember(code);
     return true;
 }

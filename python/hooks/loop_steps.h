@@ -16,6 +16,11 @@ PyObject *LoopSteps_begin(PyObject *code);
 // then begins one. `done` is true if the discovery tool needs no further event
 // of this code. Returns true if the hook's event must stay on.
 bool LoopSteps_adopt(PyObject *code, bool done);
+// Begins to count the steps of a task's outermost coroutine, unless all loops
+// are asyncio's own. Another coroutine may have awaited this code before, so
+// that LoopSteps_adopt is not called for it any more. Returns true if it has
+// set the code's events, which takes long.
+bool LoopSteps_find(struct State *state, PyCodeObject *code);
 // Allows the steps of a session, and frees what LoopSteps_adopt has stored.
 void LoopSteps_start(struct State *state);
 void LoopSteps_stop(struct State *state);

@@ -188,6 +188,7 @@ struct State {
     // steps are switched off (0 = never).
     PyObject *step_codes[STEP_CODES];
     unsigned step_code_count, steps_left;
+    bool other_loops; // True if a loop runs steps that is not asyncio's own.
     struct TaskWatch *task_watch; // NULL if nobody asks for asyncio's tasks.
     // Time of CLOCK_MONOTONIC at which steps were switched on or off, or
     // renewed.

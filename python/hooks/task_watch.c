@@ -283,38 +283,54 @@ static unsigned group_at(const struct TaskWatch *watch, uint32_t id)
     return GROUPS;
 }
 
-// Returns the id of the function by which the task is grouped, or 0. If the
-// task's coroutines run already, they cannot be read.
+// Returns the id of the function by which the task is grouped, or 0. A task
+// that has ended has no chain, and a chain cannot be read while it runs.
 static uint32_t group_of(const struct State *state, PyObject *coroutine,
-                         const struct KnownTask *known)
+                         struct KnownTask *known, bool readable)
 {
     struct AwaitFrame frame = AwaitFrame_of(coroutine);
+    PyCodeObject *code = AwaitFrame_code(&frame), *codes[FRAMES];
     const struct Code *traced;
-    PyCodeObject *codes[FRAMES];
     unsigned count = 0;
+    // A step that has ended without an await tells nothing about the chain.
+    bool known_only = known->group && frame.state != AWAIT_SUSPENDED;
 
-    if (known->group && frame.state == AWAIT_RUNNING)
-        return known->group;
-    while (frame.code && count < FRAMES) {
-        codes[count++] = frame.code;
-        if (is_own(state, frame.code))
+    while (code && count < FRAMES) {
+        codes[count++] = code;
+        if (is_own(state, code))
             break;
-        frame = AwaitFrame_inner(&frame);
+        frame = readable ? AwaitFrame_yielded(&frame) : (struct AwaitFrame){0};
+        code = frame.code;
     }
+    if (known_only && count == 1 && !code)
+        return known->group;
     traced = count ? Adopt_find(state, (PyObject *)TaskWatch_group(state, codes,
                                                                    count))
                    : NULL;
-    return traced ? traced->hot.id : 0;
+    return known->group = traced ? traced->hot.id : 0;
 }
 
-void TaskWatch_step(struct State *state, PyObject *handle)
+static void count_step(struct State *state, PyObject *coroutine,
+                       struct KnownTask *known, bool readable)
+{
+    struct TaskWatch *watch = state->task_watch;
+    uint32_t id = group_of(state, coroutine, known, readable);
+    unsigned at = id ? group_at(watch, id) : GROUPS;
+
+    known->steps++;
+    if (known->place)
+        Counter_add(&watch->place_steps[known->place - 1], 1);
+    if (at < GROUPS) {
+        watch->groups[at].id = id;
+        watch->groups[at].steps++;
+    }
+}
+
+void TaskWatch_step(struct State *state, PyObject *handle, bool unwinds)
 {
     struct TaskWatch *watch = state->task_watch;
     struct AwaitTask read = {NULL};
-    struct KnownTask *known;
     PyObject *task;
-    unsigned at;
-    uint32_t id;
 
     if (!watch || !watch->active)
         return;
@@ -322,18 +338,11 @@ void TaskWatch_step(struct State *state, PyObject *handle)
     task = Tasks_of(handle);
     if (task)
         read_task(state, &read, task);
-    if (read.coroutine) {
-        known = TaskWatch_know(state, task, &read);
-        known->steps++;
-        if (known->place)
-            Counter_add(&watch->place_steps[known->place - 1], 1);
-        id = group_of(state, read.coroutine, known);
-        at = id ? group_at(watch, id) : GROUPS;
-        if (at < GROUPS) {
-            watch->groups[at].id = id;
-            watch->groups[at].steps++;
-        }
-    }
+    if (read.coroutine &&
+        (handle || AwaitFrame_address(read.coroutine) ==
+                       FrameStack_newest(THREAD_STATE_CALL())))
+        count_step(state, read.coroutine, TaskWatch_know(state, task, &read),
+                   !unwinds);
     Py_XDECREF(task);
     PyErr_Clear();
 }

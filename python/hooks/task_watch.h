@@ -20,8 +20,8 @@
 struct KnownTask {
     uint64_t check; // Identifies the task; 0 if the entry is free.
     uint32_t steps; // Number of the task's steps since this entry was made.
-    // Id of the coroutine function of the task's group, or 0. A walk sets
-    // `group` if the outermost coroutine is a library's.
+    // Id of the coroutine function of the task's group, or 0. Steps set it, and
+    // a walk if the outermost coroutine is a library's.
     uint32_t group;
     uint16_t place; // Number of a line in TaskWatch.places; 0 if unknown.
     uint16_t turn;  // The walk in which the task was last seen.
@@ -53,9 +53,10 @@ PyCodeObject *TaskWatch_group(const struct State *state,
 // Notes that a function that creates tasks returns `result`. Returns false if
 // the hook at its returns is not needed any more.
 bool TaskWatch_returned(struct State *state, PyObject *result);
-// Counts a step of the task that this handle runs, or of the current task if
-// `handle` is NULL.
-void TaskWatch_step(struct State *state, PyObject *handle);
+// Counts a step of the task that this handle runs. If `handle` is NULL, counts
+// a step of the current task if the newest frame is that of its outermost
+// coroutine. `unwinds` is true if an exception leaves this frame.
+void TaskWatch_step(struct State *state, PyObject *handle, bool unwinds);
 // Begins the watch if viewers ask for tasks, and otherwise ends it. The
 // governor calls this function at each of its holds of the GIL. `walks` is true
 // at the beginning of a walk.

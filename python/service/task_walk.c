@@ -7,6 +7,7 @@
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
+#include "python/hooks/loop_steps.h"
 #include "python/hooks/task_watch.h"
 #include "python/service/waiting_task.h"
 
@@ -288,6 +289,9 @@ static void list_task(struct Slice *slice, struct CountedTasks *group,
                 ? NULL
                 : TaskWatch_know(slice->state, one->task, &one->is);
     listed->steps = known ? known->steps : UINT64_MAX;
+    if (known && one->frame.code &&
+        LoopSteps_find(slice->state, one->frame.code))
+        slice->deadline = 0;
     WaitingTask_name(listed->name, &one->is);
     WaitingTask_read(listed, one->task, frame.state, &slice->walk->cursor,
                      slice->state);

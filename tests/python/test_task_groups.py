@@ -424,6 +424,58 @@ def test_cpu_time_steps_and_places(tmp_path):
         assert not events
 
 
+class OtherHandle(asyncio.Handle):
+    """With this class, asyncio's loop runs tasks without its own Handle._run, as uvloop
+    does."""
+
+    def _run(self):
+        self._context.run(self._callback, *self._args)
+
+
+@pytest.mark.parametrize("handle", [asyncio.Handle, OtherHandle])
+def test_steps_of_wrapped_tasks(handle, tmp_path, monkeypatch):
+    """All steps count for the program's coroutine: those of tasks that a library's or
+    asyncio's coroutine wraps, and those of a coroutine that another one has awaited before
+    it became a task."""
+    library = tmp_path / "site-packages" / "wrapper.py"
+    library.parent.mkdir()
+    library.write_text(WRAPPER)
+    runs = runpy.run_path(str(library))["runs"]
+    monkeypatch.setattr(asyncio.events, "Handle", handle)
+    steps = 0
+
+    async def request():
+        nonlocal steps
+        steps += 1
+        for _ in range(2):
+            await asyncio.sleep(0.05)
+            steps += 1
+
+    async def creates(tasks):
+        while True:
+            for coroutine in (request(), runs(request()), asyncio.wait_for(request(), 60)):
+                tasks.append(asyncio.create_task(coroutine))
+            await asyncio.sleep(0.1)
+
+    async def main():
+        tasks, newest = [], []
+        await request()
+        creator = asyncio.create_task(creates(tasks))
+
+        def has_all(groups):
+            newest.append((time.monotonic(), steps))
+            past = next(one for one in newest if one[0] > newest[-1][0] - 1.2)
+            rate = (steps - past[1]) / max(newest[-1][0] - past[0], 1)
+            found = groups.get("request", {}).get("steps_per_s")
+            return found and 0.88 < found / rate < 1.12
+
+        await whole(has_all)
+        creator.cancel()
+        await asyncio.gather(*tasks)
+
+    run_traced(main())
+
+
 def test_places_of_old_tasks_stay():
     """After many short tasks, Ocular still knows where older tasks were created."""
 
