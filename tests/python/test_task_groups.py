@@ -476,6 +476,66 @@ def test_steps_of_wrapped_tasks(handle, tmp_path, monkeypatch):
     run_traced(main())
 
 
+def burn(seconds):
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def run_again(loop, coroutine):
+    """Runs the loop again within a task, as nest_asyncio does."""
+    current = asyncio.current_task()
+    asyncio.tasks._leave_task(loop, current)
+    task = asyncio.ensure_future(coroutine, loop=loop)
+    while not task.done():
+        loop._run_once()
+    asyncio.tasks._enter_task(loop, current)
+
+
+def test_tasks_within_a_task():
+    """CPU time counts for the task that runs, and not for the one that has created it: for
+    an eager task, and for tasks of a loop that a task runs again. The latter have steps."""
+
+    async def eager():
+        burn(0.004)
+        await asyncio.sleep(0.03)
+
+    async def creates(tasks):
+        while True:
+            tasks.append(asyncio.create_task(eager()))
+            await asyncio.sleep(0.02)
+
+    async def cell():
+        for _ in range(100):
+            burn(0.004)
+            await asyncio.sleep(0.01)
+
+    async def nests():
+        loop = asyncio.get_running_loop()
+        loop.set_task_factory(asyncio.eager_task_factory)
+        creator = asyncio.create_task(creates([]))
+        due, shares, steps = time.monotonic() + 60, {}, 0
+        while not (
+            steps
+            and min(shares["eager"], shares["cell"]) > 0.02
+            and max(shares["creates"], shares["nests"]) < 0.01
+        ):
+            assert time.monotonic() < due, (shares, steps)
+            loop.set_task_factory(None)
+            task = asyncio.create_task(cell())
+            loop.set_task_factory(asyncio.eager_task_factory)
+            run_again(loop, asyncio.wait([task], timeout=0.5))
+            found = ocular.snapshot()["tasks"]["groups"]
+            groups = {group["coroutine"].split(".")[-1]: group for group in found}
+            shares = {n: group["cpu_share"] or 0 for n, group in groups.items()}
+            shares = {"eager": 0, "cell": 0, **shares}
+            steps = groups.get("cell", {}).get("steps_per_s")
+            task.cancel()
+        creator.cancel()
+
+    run_traced(nests())
+
+
 def test_places_of_old_tasks_stay():
     """After many short tasks, Ocular still knows where older tasks were created."""
 

@@ -342,6 +342,30 @@ static void credit_cumulative(struct Share *share, struct ShareParts *parts,
     credit_waits(share, parts, time, false);
 }
 
+// Returns true if a coroutine's frame runs because of a call, and not because
+// its caller awaits it. A call of a coroutine function only makes the
+// coroutine, so the frame must be behind the RESUME with which it begins.
+static bool is_called(const struct Attribution *attribution,
+                      const struct Code *caller, const struct WalkFrame *by,
+                      const struct Code *code, const struct WalkFrame *frame)
+{
+    const uint16_t *flags = attribution->opcodes->flags;
+    uint32_t unit = Attribution_unit(attribution, code, frame), at = 0;
+
+    while (at < unit && at < code->layout.unit_count &&
+           !(flags[code->who.bytecode[2 * at]] & OPCODE_RESUME))
+        at++;
+    if (at >= unit || unit == UINT32_MAX)
+        return false;
+    if (!caller || caller->hot.enter_hook != HOOK_RESUME)
+        return true;
+    unit = Attribution_unit(attribution, caller, by);
+    return unit != UINT32_MAX &&
+           flags[caller->who
+                     .bytecode[2 * opcode_unit(attribution, caller, unit)]] &
+               OPCODE_CALL;
+}
+
 // Credits each function on the stack once, at its outermost frame. The loop
 // goes from the outermost frame to the innermost. Writes the ids of the stack's
 // functions into *path. Sets *top to the index of the innermost frame whose
@@ -356,6 +380,8 @@ static struct Code *add_stack(struct Attribution *attribution,
     struct Code *caller = NULL;
     unsigned caller_at = 0;
     uint32_t *ids = (uint32_t *)path->path;
+    bool tasks = time->ran.ns > 0 && atomic_load_explicit(&attribution->tasks,
+                                                          memory_order_relaxed);
 
     attribution->stamp++;
     if (stack->cut)
@@ -369,7 +395,12 @@ static struct Code *add_stack(struct Attribution *attribution,
             continue;
         *top = i;
         ids[path->depth++] = code->hot.id;
-        TaskOfStack_pass(&time->task, code);
+        if (tasks)
+            TaskOfStack_pass(&time->task, code,
+                             code->who.coroutine &&
+                                 is_called(attribution, caller,
+                                           &stack->frames[caller_at], code,
+                                           &stack->frames[i]));
         if (code->share.stamp != attribution->stamp) {
             code->share.stamp = attribution->stamp;
             parts = prepare(code);

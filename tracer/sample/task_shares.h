@@ -22,16 +22,20 @@ struct TaskShares {
 // All fields are 0 before the first frame of a stack.
 struct TaskOfStack {
     const struct Code *group; // NULL if no task runs.
-    bool ended;               // True if no further frame changes `group`.
+    bool ended; // True if no further frame of the task changes `group`.
 };
 
 // TaskOfStack_pass is called for each frame of the stack, from the outermost to
 // the innermost. The group is the task's outermost coroutine. If a library owns
 // that coroutine, the group is the first coroutine of the program's own code in
-// the await chain.
+// the await chain. `called` is true if a call runs the frame, and no await. A
+// called coroutine is that of another task, which begins eagerly or in a loop
+// that a task runs.
 static inline void TaskOfStack_pass(struct TaskOfStack *task,
-                                    const struct Code *code)
+                                    const struct Code *code, bool called)
 {
+    if (called && code->who.coroutine)
+        *task = (struct TaskOfStack){NULL};
     if (task->ended || (!task->group && !code->who.coroutine))
         return;
     task->ended = code->who.own || code->hot.enter_hook != HOOK_RESUME;
