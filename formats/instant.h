@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A table of the instants of a timeline that concern one function. The writers
 // of JSON and of protobuf both use the table. The table has no iterations of
-// loops and no gaps of lost events. These are instants too, but they have more
-// data.
+// loops and no gaps of lost events. Iterations and gaps are instants too, but
+// have more data.
 #pragma once
 
 #include "tracer/timeline/ring.h"

@@ -14,8 +14,9 @@
 #include <string.h>
 
 // --- Digits ------------------------------------------------------------------
-// An event consists of constant texts and of digits. These functions return the
-// address behind the last byte that they have written.
+// An event consists of constant texts and of digits. The functions for the
+// parts of an event return the address behind the last byte that they have
+// written.
 
 #define DIGITS 24 // Largest number of bytes of a time as text.
 

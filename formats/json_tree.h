@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Wraps those functions of json-c that the writers of JSON use. If memory runs
 // out, a JSON tree becomes NULL, and so does each tree to which it should have
-// been added. It is therefore enough if a caller checks the outermost tree.
+// been added, so that a caller only has to check the outermost tree.
 #pragma once
 
 #include <json-c/json.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The library does not contain ipc/base/heap.c. It calls the allocator of the
-// program that has loaded it (the host). The library and the host can therefore
-// free each other's memory, and no fork happens while the library holds a lock
-// of its own allocator.
+// The library does not contain ipc/base/heap.c. The library calls the allocator
+// of the program that has loaded it (the host). The library and the host can
+// therefore free each other's memory, and no fork happens while the library
+// holds a lock of its own allocator.
 #include "formats/library.h"
 #include "formats/conversion.h"
 #include "ipc/base/heap.h"

@@ -19,8 +19,8 @@
 
 int NativeFile_descriptor(const char *path)
 {
-    // The kernel's own code is not in a file. Its name is "[vdso]" instead of a
-    // path.
+    // The kernel's own code is not in a file. The kernel's code has the name
+    // "[vdso]" instead of a path.
     int fd = *path == '/' ? Opened_above(open(path, NATIVE_OPEN)) : -1;
 
     return fd < 0 ? -ENOENT : fd;

@@ -215,8 +215,9 @@ void NativeNames_release(struct NativeNames *names)
 }
 
 #ifdef OCULAR_LIBDW
-// Opens the file at `path`. If it has the build id of `source`, its symbols
-// replace those of `source`. Returns true if the new symbols are complete.
+// Opens the file at `path`. If the file has the build id of `source`, the
+// file's symbols replace those of `source`. Returns true if the new symbols are
+// complete.
 static bool open_source(const struct NativeNames *names,
                         struct NativeSource *source, const char *path)
 {

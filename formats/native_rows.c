@@ -161,9 +161,9 @@ static void add_function(struct Maker *maker, uint64_t from, uint64_t to)
                                .flags = NATIVE_FIRST});
 }
 
-// Adds the rows of all functions with call frame information. Such an entry of
-// .eh_frame has the function's address relative to the entry itself, and the
-// function's size, both as 32-bit numbers.
+// Adds the rows of all functions with call frame information. An entry of
+// .eh_frame for functions has the function's address relative to the entry
+// itself, and the function's size, both as 32-bit numbers.
 static int add_functions(struct Maker *maker)
 {
     struct NativeSection section;

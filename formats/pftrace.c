@@ -18,8 +18,8 @@
 
 // --- Events: a few bytes in the buffer ---------------------------------------
 
-// Writes an annotation. Its name is a number of pftrace_fields.h and its value
-// is a varint. Returns the address behind the annotation.
+// Writes an annotation. The annotation's name is a number of pftrace_fields.h,
+// and its value is a varint. Returns the address behind the annotation.
 static uint8_t *put_note(uint8_t *at, unsigned name, unsigned field,
                          uint64_t value)
 {

@@ -85,8 +85,9 @@ enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
 // The names of these categories are written into every sequence of packets.
-// Their numbers are defined by Ocular. The words of Trace_end_word have numbers
-// from NAME_END on, and the words of Trace_begin_word from NAME_BEGIN on.
+// Ocular defines the numbers of its categories. The words of Trace_end_word
+// have numbers from NAME_END on, and the words of Trace_begin_word from
+// NAME_BEGIN on.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
 // Number of the first text of an instant. The number of a text is this number
 // plus the kind of the event.

@@ -122,7 +122,7 @@ static void group(const struct Profile *profile, uint32_t *order,
 }
 
 // Returns true if a direct or indirect caller is a row of the same function.
-// Such a row's total time already contains the time of this row.
+// The total time of such a caller already contains the time of this row.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
     uint32_t mine = profile->rows[row].function;

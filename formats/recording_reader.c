@@ -535,8 +535,8 @@ static void show_silent(struct RecordingReader *reader)
 // Makes the view from the chunks and returns 0 or -ENOMEM.
 static int make_view(struct RecordingReader *reader)
 {
-    // This address is needed even for an empty list, because the writers add an
-    // index to it.
+    // Even an empty list needs an address, because the writers add an index to
+    // it.
     static const struct TimelineChunk *const none;
     struct ReadChunk *all = (struct ReadChunk *)reader->chunks.data;
     size_t i, begin = 0, count = reader->chunks.size / sizeof *all;
@@ -674,7 +674,7 @@ static int open_file(struct RecordingReader *reader, const char *path,
 }
 
 // Reads all blocks of the recording. `error` is the result of reading the first
-// page. If it is not 0, no block is read.
+// page. If `error` is not 0, no block is read.
 static int read_rest(struct RecordingReader *reader, int error, char *why,
                      size_t why_size)
 {

@@ -177,9 +177,10 @@ static int say(struct Replay *replay, const struct Event *event)
                                         &mark);
 }
 
-// Handles the event that names the task of a call. It comes after the event of
-// the call's beginning. The task is ignored if the event of the call's
-// beginning was lost, because the innermost open call is then another one.
+// Handles the event that names the task of a call. The event that names a task
+// comes after the event of the call's beginning. If the event of the call's
+// beginning was lost, the task is ignored, because another call is then the
+// innermost open one.
 static int begin_task(struct Replay *replay, const struct Event *event,
                       bool entered)
 {

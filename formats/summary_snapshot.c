@@ -66,9 +66,9 @@ static int by_ns(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-// Makes a list of the largest parts of a sum of CPU time. Its last element is
-// the sum of all other parts. Sets *count to the number of elements of the
-// list.
+// Makes a list of the largest parts of a sum of CPU time. The last element of
+// the list is the sum of all other parts. Sets *count to the number of elements
+// of the list.
 static const struct Caller *list_parts(struct Maker *maker,
                                        const struct Sum *parts, size_t *count)
 {
@@ -412,9 +412,9 @@ static size_t list_functions(struct Maker *maker, struct Function *rows)
     return count;
 }
 
-// First lists the functions in the final snapshot. Then lists all functions
-// that have events or samples in the run and are not listed yet. Returns their
-// number.
+// First lists the functions in the final snapshot. After these functions, lists
+// all functions that have events or samples in the run and are not listed yet.
+// Returns their number.
 static size_t take_functions(struct Maker *maker, struct Function *rows)
 {
     const struct SumTable *sums = &maker->sums->functions;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Contains the functions that all writers of a timeline share. These functions
-// are for the file and its buffer, and for times, names and progress. A format
-// (json_trace.c, pftrace.c) encodes calls and marks as bytes. perfetto.c goes
-// through the timeline and calls the functions of the format. A struct
-// TraceWriter may be used by one thread only.
+// Contains the functions that all writers of a timeline share. The shared
+// functions are for the file and its buffer, and for times, names and progress.
+// A format (json_trace.c, pftrace.c) encodes calls and marks as bytes.
+// perfetto.c goes through the timeline and calls the functions of the format. A
+// struct TraceWriter may be used by one thread only.
 #pragma once
 
 #include "formats/encoded.h"
@@ -83,8 +83,8 @@ struct TraceNote {
 // No time in a trace is later than this number of seconds after its start.
 #define TRACE_LONGEST_S 1e9
 
-// A slice is a stretch of time. It has a track of the process or of a thread.
-// Slices of one track do not overlap.
+// A slice is a stretch of time. The track of a slice belongs to the process or
+// to a thread. Slices of one track do not overlap.
 struct TraceSlice {
     enum TraceSliceKind kind;
     // The id of the function or the number of the thread that the track is for.
@@ -121,7 +121,8 @@ struct TraceFormat {
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    // Writes an instant for the function `id`. Its kind is one of instant.h.
+    // Writes an instant for the function `id`. The instant's kind is one of
+    // those in instant.h.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
     // Writes that `count` events are missing. `what` gives the reason in one

@@ -19,7 +19,7 @@ struct WaitSlice {
 struct WaitSlices {
     struct TraceWriter *writer;
     const struct TraceFormat *format;
-    // Written[i] is true if the thread with the index i is in the file.
+    // written[i] is true if the thread with the index i is in the file.
     const bool *written;
     // Array with the newest slice of each thread of the view.
     struct WaitSlice *newest;

@@ -77,8 +77,8 @@ static void Places_add_own(struct Places *places)
 }
 
 // Adds the directories in which a user's processes usually have their sockets.
-// `root` is put before the path of each directory. It is "" for this process's
-// own root directory.
+// `root` is put before the path of each directory. `root` is "" for this
+// process's own root directory.
 static void Places_add_usual(struct Places *places, const char *root, uid_t uid)
 {
     Places_add(places, "%s/run/user/%u/ocular", root, (unsigned)uid);

@@ -10,19 +10,19 @@
 #include <sys/types.h>
 
 // Sets `path` to the path of this process's socket. The socket is in
-// $OCULAR_DIR, or in $XDG_RUNTIME_DIR/ocular, or in /tmp/ocular-UID. If this
-// directory is missing, makes it with mode 0700. Returns 0 if it is a real
-// directory which the process's user owns, and in which other users have no
-// rights. For any other directory, returns -errno (-EPERM, -ENOTDIR, -ELOOP,
-// -ENAMETOOLONG...). After an error `why` says what is wrong and what the user
-// can do.
+// $OCULAR_DIR, or in $XDG_RUNTIME_DIR/ocular, or in /tmp/ocular-UID. If the
+// directory of the socket is missing, makes it with mode 0700. Returns 0 if it
+// is a real directory which the process's user owns, and in which other users
+// have no rights. For any other directory, returns -errno (-EPERM, -ENOTDIR,
+// -ELOOP, -ENAMETOOLONG...). After an error `why` says what is wrong and what
+// the user can do.
 int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
                     size_t why_size);
 
 // If the directory of `path` is gone, makes it again, as Address_prepare does.
-// If this process may no longer make the directory, changes `path` to a path in
-// /tmp/ocular-UID. Returns 0 or -errno. Any thread may call this function,
-// because it does not read environment variables.
+// If this process may no longer make the old directory, changes `path` to a
+// path in /tmp/ocular-UID. Returns 0 or -errno. Any thread may call this
+// function, because it does not read environment variables.
 int Address_restore(char path[ADDRESS_MAX], pid_t pid);
 
 // A process that serves, and its socket.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Changes tells a viewer how the numbers of functions decay that have
-// not run since the previous snapshot. It also says which functions are gone.
-// The server builds a struct Changes, and a viewer's client applies it to its
-// last snapshot.
+// not run since the previous snapshot. struct Changes also says which functions
+// are gone. The server builds a struct Changes, and a viewer's client applies
+// it to its last snapshot.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -38,7 +38,7 @@ void Changes_free(struct Changes *changes);
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena);
 // Adds to the snapshot `next`, which has only the functions that have changed
-// since `base`, copies of all other functions. Then sorts the functions of
-// `next`. Returns 0 or -ENOMEM.
+// since `base`, copies of all other functions of `base`. At the end the
+// functions of `next` are sorted. Returns 0 or -ENOMEM.
 int Changes_apply(const struct Changes *changes, const struct Snapshot *base,
                   struct Snapshot *next);

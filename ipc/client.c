@@ -227,7 +227,8 @@ static int assemble(struct Client *client, struct Message *message)
     int error = 0;
 
     if (message->request == FOLLOW_REQUEST)
-        // Both answers to FOLLOW, REPLY and ERROR, are fine for the client.
+        // The client works with both answers to FOLLOW, which are REPLY and
+        // ERROR.
         return 0;
     if (!next)
         return 1;
@@ -297,8 +298,8 @@ int Client_wait(struct Client *client, struct Message *message, int timeout_ms)
         if (client->out.size)
             polled.events |= POLLOUT;
         if (left <= 0 || poll(&polled, 1, (int)left) < 0)
-            // poll() also fails if a signal has arrived. The caller may then
-            // want to stop waiting.
+            // poll() also fails if a signal has arrived. After a signal, the
+            // caller may want to stop waiting.
             return 0;
     }
 }
@@ -356,7 +357,7 @@ static int connect_to(const struct Served *served, long deadline)
     if (fd < 0)
         return fd == -EAGAIN ? -ETIMEDOUT : fd;
     if (served->pid && peer.pid && peer.pid != served->pid) {
-        // Meanwhile the process id or the path belongs to another process.
+        // The process id or the path belongs to another process by now.
         close(fd);
         return -ECONNREFUSED;
     }

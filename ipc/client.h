@@ -19,7 +19,8 @@ int Client_open(struct Client **client, const struct Served *served, char *why,
 // Client_begin connects without waiting for the process's hello. The caller
 // must then call Client_greet whenever the connection's descriptor is readable.
 // Client_greet returns 1 if the client can be used, 0 if the hello has not come
-// yet, or -errno. Apart from that, the two functions work as Client_open does.
+// yet, or -errno. In all other points, Client_begin and Client_greet work as
+// Client_open does.
 int Client_begin(struct Client **client, const struct Served *served, char *why,
                  size_t why_size);
 int Client_greet(struct Client *client, pid_t pid, char *why, size_t why_size);
@@ -37,5 +38,6 @@ int Client_request(struct Client *client, struct Message *request);
 // message RECORDING has a descriptor, a later call closes it.
 int Client_next(struct Client *client, struct Message *message);
 // Waits for a message, for at most timeout_ms. Returns 0 if no message has come
-// within timeout_ms. Apart from that, works as Client_next does.
+// within timeout_ms. In all other points, Client_wait works as Client_next
+// does.
 int Client_wait(struct Client *client, struct Message *message, int timeout_ms);

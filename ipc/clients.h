@@ -19,7 +19,8 @@ struct Clients {
     const struct ServerSource *source;
     char version[64]; // Version of Ocular, for the hello.
     pid_t pid;
-    // True while the server closes. source->viewers is then not called.
+    // True while the server closes. While `leaving` is true, source->viewers is
+    // not called.
     bool leaving;
     unsigned greeted; // Number of viewers that have sent a HELLO.
     uint64_t next_id;

@@ -30,9 +30,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
 }
 
 // Returns true if the process's user owns the runtime directory. The user did
-// not choose this directory, which $XDG_RUNTIME_DIR names. If it belongs to
-// another user (su, sudo -E) or logind has removed it, Directory_choose
-// therefore skips it without an error.
+// not choose this directory, which $XDG_RUNTIME_DIR names. If $XDG_RUNTIME_DIR
+// belongs to another user (su, sudo -E) or logind has removed it,
+// Directory_choose skips it without an error.
 static int is_ours(const char *path)
 {
     struct stat status;

@@ -9,15 +9,15 @@
 
 #include <sys/types.h>
 
-// The data that the answers need. They belong to the caller.
+// The data that the answers need. The caller owns these data.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // Version of Ocular.
 };
 
 // Returns the reason why the user `uid` may not connect, or NULL. The user id
-// of "nobody" may stand for several users. It is therefore refused even by a
-// process that runs as "nobody".
+// of "nobody" may stand for several users. Even a process that runs as "nobody"
+// refuses the user id of "nobody".
 const char *Dispatch_objection(uid_t uid);
 // Disconnects a viewer that is not admitted. If the socket's buffer has space,
 // first sends an error.

@@ -21,12 +21,12 @@ struct ListenerPath {
 };
 
 struct Listener {
-    // Descriptor of the socket, or -1. It is atomic, because a fork may happen
-    // at any time.
+    // Descriptor of the socket, or -1. `fd` is atomic, because a fork may
+    // happen at any time.
     atomic_int fd;
     pid_t pid; // The process that owns the socket.
-    // An inotify descriptor, or -1. It becomes readable if the socket's path
-    // may be gone.
+    // An inotify descriptor, or -1. The inotify descriptor becomes readable if
+    // the socket's path may be gone.
     atomic_int watch;
     bool watched; // True if the socket and its directory are both watched.
     // The files for which the descriptors `fd` and `watch` were opened.
@@ -49,20 +49,20 @@ const char *Listener_path(const struct Listener *listener);
 // removed it. Returns true if the socket is in its place and its removal will
 // be reported through `watch`.
 bool Listener_check(struct Listener *listener);
-// Notes that the process will end soon. After this call Listener_check does not
-// bind a vanished socket again. Any thread and any signal handler may call this
-// function.
+// Notes that the process will end soon. After Listener_stay_away,
+// Listener_check does not bind a vanished socket again. Any thread and any
+// signal handler may call this function.
 void Listener_stay_away(void);
 // Forgets those of the listener's descriptors that the program has closed.
 // Returns true if there was such a descriptor. The next Listener_check opens
 // new descriptors. `others` is true if the program has also closed other
 // descriptors of Ocular. The watch then counts as lost, because an eventfd of
-// the program could have the same number and the same inode. If it was not
-// lost, its descriptor is leaked.
+// the program could have the same number and the same inode. If the watch was
+// not lost, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
-// Touches the watched socket, which wakes the thread that polls `watch`. This
-// works even if the program has closed the descriptor `watch`, because poll()
-// keeps the inotify open. Any thread may call this function.
+// Touches the watched socket, which wakes the thread that polls `watch`. The
+// touch works even if the program has closed the descriptor `watch`, because
+// poll() keeps the inotify open. Any thread may call this function.
 void Listener_touch(const struct Listener *listener);
 // Stops listening. Removes the server's socket, and the sockets of processes
 // that no longer exist.

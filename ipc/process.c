@@ -100,9 +100,9 @@ int Process_look(struct Process *process, pid_t pid)
         return kill(pid, 0) < 0 && errno == ESRCH ? -ESRCH : -EACCES;
     state = Process_row(status, "\nState:");
     state += strspn(state, " \t");
-    // A process in the state Z is not always gone. Its other threads may still
-    // run after the main thread has ended, or one of them may be in the middle
-    // of an exec.
+    // A process in the state Z is not always gone. The other threads of a
+    // process may still run after the main thread has ended, or one of them may
+    // be in the middle of an exec.
     if ((*state == 'Z' && atoi(Process_row(status, "\nThreads:")) <= 1) ||
         *state == 'X')
         return -ESRCH;

@@ -66,8 +66,8 @@ struct Field {
     size_t count_offset;
     // Only for FIELD_LIST: the table of the list's elements.
     const struct Record *record;
-    // Only for FIELD_LIST: true if the list has at most one element. In JSON
-    // the member is then this element, or null.
+    // Only for FIELD_LIST: true if the list has at most one element. In JSON, a
+    // list of this kind is its only element, or null.
     bool optional;
     enum FoldHow how;
     // Values of processes in an earlier state of enum FoldAge are left out.
@@ -81,9 +81,9 @@ struct Record {
     size_t field_count;
 };
 
-// Sets every member that the table describes to null or empty. This is needed
-// even for zeroed memory, because zero is not null. Call Record_clear() before
-// you set the known members of a struct.
+// Sets every member that the table describes to null or empty. Even zeroed
+// memory needs Record_clear(), because zero is not null. Call Record_clear()
+// before you set the known members of a struct.
 void Record_clear(const struct Record *record, void *value);
 // Copies members of a struct to another struct of the same type, with all texts
 // and lists that they refer to. The copied members are those whose name or

@@ -19,8 +19,8 @@ struct Fading Fading_between(const struct RowMoment *from,
 
 static bool has(const struct RowSet *set, const struct SharedRow *row)
 {
-    // This load pairs with the store to `until` in the thread that builds a
-    // later snapshot.
+    // The load of `until` pairs with the store to `until` in the thread that
+    // builds a later snapshot.
     return atomic_load_explicit(&row->until, memory_order_relaxed) >
            set->moment.uptime_s;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // struct RowSet contains the functions of a snapshot in rows. Several snapshots
-// share the same rows. A row lies in a block of memory. It is filled once and
-// never changes after that. Some numbers of a function change even if it does
-// not run. For such a number, a reader of the row computes the present value
-// from the value at the time when the row was filled. tracer/session/row_log.c
-// makes and frees the blocks. Any thread that holds a snapshot may read the
-// snapshot's rows.
+// share the same rows. A row lies in a block of memory. A row is filled once
+// and never changes after that. Some numbers of a function change even if it
+// does not run. For such a number, a reader of the row computes the present
+// value from the value at the time when the row was filled.
+// tracer/session/row_log.c makes and frees the blocks. Any thread that holds a
+// snapshot may read the snapshot's rows.
 #pragma once
 
 #include "ipc/changes.h"
@@ -22,11 +22,11 @@
 struct RowMoment {
     // uptime_s of the snapshot. Two snapshots never have the same uptime_s.
     double uptime_s;
-    // The same time by the CPU's time stamp counter, in seconds. age_s is
-    // computed from it.
+    // The time of the snapshot by the CPU's time stamp counter, in seconds.
+    // age_s is computed from it.
     double ticks_s;
-    // Time since the sampler's start. Its unit is the mean age of the samples
-    // from which shares are computed.
+    // Time since the sampler's start. The unit of window_age is the mean age of
+    // the samples from which shares are computed.
     double window_age;
     // Time in ns over which shares are computed, as wall time of one core.
     double window_ns;

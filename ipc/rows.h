@@ -7,8 +7,8 @@
 #include "ipc/record.h"
 
 // The last argument of a row is the rule by which a viewer of several processes
-// merges the values. It is OWN or MERGE(how, from), with names of enum FoldHow
-// and enum FoldAge. A record that is never merged has no rules.
+// merges the values. A rule is OWN or MERGE(how, from), with names of enum
+// FoldHow and enum FoldAge. A record that is never merged has no rules.
 #define MERGE(how_, from_) .how = FOLD_##how_, .from = FOLD_##from_
 #define OWN .how = FOLD_OWN
 #define ROW(type_, s, member, group_, name_, ...)                              \

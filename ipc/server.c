@@ -254,8 +254,8 @@ static void turn(struct Server *server, const struct pollfd *polled)
         accept_viewers(server, now);
     deliver_answers(server, now);
     Clients_turn(clients, now);
-    // `fresh` is cleared even if no viewer waits for a snapshot. Otherwise this
-    // snapshot would be sent later, when it is too old.
+    // `fresh` is cleared even if no viewer waits for a snapshot. If `fresh`
+    // stayed set, this snapshot would be sent later, when it is too old.
     if (atomic_exchange(&server->fresh, false))
         Clients_publish(clients);
     Clients_flush(clients, now);

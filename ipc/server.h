@@ -29,7 +29,7 @@ void Server_answer(struct Server *server, uint64_t viewer,
 // each viewer gets the old source's newest snapshot and END, and is
 // disconnected. If `farewell` is false, the viewers stay connected and wait for
 // a snapshot of the new source. Calls the new source's `viewers` with the
-// number of viewers. After this function has returned, the old source is not
+// number of viewers. After Server_turn_to has returned, the old source is not
 // called any more. Any thread except the server's thread may call this
 // function.
 void Server_turn_to(struct Server *server, const struct ServerSource *source,

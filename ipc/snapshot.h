@@ -53,8 +53,8 @@ struct Thread {
     double cpu_s;
     uint64_t ended;
     // The functions that ran in the thread, with their parts of the thread's
-    // CPU time. These shares add up to cpu_share. If the thread has ended, the
-    // list is empty.
+    // CPU time. The shares of these functions add up to cpu_share. If the
+    // thread has ended, the list is empty.
     const struct Caller *functions;
     size_t function_count;
     // gil_held_* is the time in which the thread had the GIL. gil_wait_* is the
@@ -133,9 +133,9 @@ struct Function {
     double wall_max_s;
     // Number of the function's calls that have begun and not ended. If the
     // function has hooks only in slices, in_flight counts only calls that began
-    // in a slice, and it is null if there are none. Apart from slices,
-    // in_flight is null if the function did not have its hooks all the time, or
-    // if it is a generator.
+    // in a slice, and it is null if there are none. If the function has no
+    // slices, in_flight is null unless the function had its hooks all the time.
+    // For a generator, in_flight is null, too.
     uint64_t in_flight;
     // Age in seconds of the function's oldest call that has not ended.
     double oldest_s;
@@ -226,7 +226,8 @@ struct StackPlace {
     uint64_t line; // Line in which the function was running.
 };
 
-// The event loop of one thread. Its numbers are of about the last ten seconds.
+// The event loop of one thread. The numbers of an event loop are of about the
+// last ten seconds.
 struct LoopRow {
     const char *thread; // Name of the thread.
     // Mean delay in seconds by which the callbacks of timers ran later than
@@ -236,9 +237,9 @@ struct LoopRow {
     // of a task up to its next await.
     double steps_per_s;
     uint64_t tid;
-    // Sums since tracing began. They are null if steps were not observed for a
-    // time: the number of steps, the number of timers' callbacks that have run,
-    // and the sum of their delays in seconds.
+    // Sums since tracing began: the number of steps, the number of timers'
+    // callbacks that have run, and their delays in seconds. The sums are null
+    // if steps were not observed for a time.
     uint64_t steps;
     uint64_t timers;
     double late_s;
@@ -387,8 +388,8 @@ struct ObjectRow {
     uint64_t line;
     uint64_t id; // Id of the function.
     double born_per_s;
-    // Deaths per second, and births minus deaths per second. Both are unknown
-    // for single functions.
+    // Deaths per second, and births minus deaths per second. The deaths, and so
+    // the difference, are unknown for single functions.
     double died_per_s;
     double net_per_s;
     double born_error; // Standard deviation of born_per_s.
@@ -417,8 +418,8 @@ struct LineRow {
     // counted. If hits_exact is false, the line may have run more often.
     uint64_t hits;
     uint64_t hits_exact;
-    // Counted if hits_exact is true. Otherwise estimated from hits in slices
-    // and from the function's share.
+    // Counted if hits_exact is true. If hits_exact is false, estimated from
+    // hits in slices and from the function's share.
     double hits_per_s;
 };
 
@@ -449,8 +450,8 @@ struct Snapshot {
     double overhead_hooks;
     double overhead_rearm;
     double overhead_threads;
-    // The allowed overhead. It is the budget, or more if the process uses less
-    // than a fifth of a core.
+    // The allowed overhead. The allowed overhead is the budget, or more if the
+    // process uses less than a fifth of a core.
     double overhead_allowed;
     double overhead_mean;  // Average of overhead_measured since tracing began.
     double overhead_cores; // overhead_measured as a part of one core's time.
@@ -477,8 +478,9 @@ struct Snapshot {
     // Number of samples of running threads in the last sampler_window_s
     // seconds.
     double sampler_window_samples;
-    // Number of the signal by which samples are taken. If it is null, threads
-    // have no timers, and all threads are observed 20 times a second instead.
+    // Number of the signal by which samples are taken. If sampler_signal is
+    // null, threads have no timers, and all threads are observed 20 times a
+    // second instead.
     uint64_t sampler_signal;
     // Number of samples that were lost because a ring of samples was full.
     uint64_t sampler_lost;
@@ -545,7 +547,8 @@ struct Snapshot {
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.
     double stall_limit_s;
-    // Number of all asyncio tasks. It is null if not all tasks were read.
+    // Number of all asyncio tasks. tasks_total is null if not all tasks were
+    // read.
     uint64_t tasks_total;
     // The groups of asyncio tasks, the largest group first.
     const struct TaskGroup *tasks_groups;
@@ -554,9 +557,9 @@ struct Snapshot {
     // The list is empty if no task has been read.
     const struct AwaitRow *tasks_awaits;
     size_t tasks_await_count;
-    // The same tasks, grouped by the lines at which they were created, the
-    // largest group first. Tasks are missing if the line of their creation is
-    // not known.
+    // The same asyncio tasks, grouped by the lines at which they were created,
+    // the largest group first. Tasks are missing if the line of their creation
+    // is not known.
     const struct TaskGroup *tasks_places;
     size_t tasks_place_count;
     // A list with one row for each type of exceptions in one function. The row

@@ -68,8 +68,8 @@ int Socket_listen(const char *path)
 
     if (fd < 0)
         return fd;
-    // The socket PID.sock is first bound as PID.soc~. Both names have the same
-    // length, so the path fits. address.c does not list PID.soc~.
+    // The socket PID.sock is first bound as PID.soc~. PID.sock and PID.soc~
+    // have the same length, so the path fits. address.c does not list PID.soc~.
     address.sun_path[length - 1] = '~';
     error = bind_and_listen(fd, &address, path);
     if (error) {

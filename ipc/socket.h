@@ -17,10 +17,10 @@ struct Peer {
     uid_t uid;
 };
 
-// Makes a listening socket at `path`. Its mode is 0600, whatever the umask is.
-// Atomically replaces a file at `path`, if there is one. The caller must have
-// checked that the file may be replaced. No client can connect before the
-// socket is listening. Returns a descriptor or -errno.
+// Makes a listening socket at `path`. The socket's mode is 0600, whatever the
+// umask is. Atomically replaces a file at `path`, if there is one. The caller
+// must have checked that the file may be replaced. No client can connect before
+// the socket is listening. Returns a descriptor or -errno.
 int Socket_listen(const char *path);
 // Accepts the next client of a listening socket. Returns a descriptor, -EAGAIN
 // if no client waits, or another -errno.

@@ -11,10 +11,11 @@
 // calls `get` and `put`, too.
 struct ServerSource {
     void *context;
-    // Called when a viewer's next snapshot is due. It makes the tracer publish
-    // a new snapshot and call Server_notify(). It must not block. `first` is
-    // true if a viewer has not had a snapshot yet. The callback may also do
-    // nothing, because it is called again when the next snapshot is due.
+    // Called when a viewer's next snapshot is due. The callback `want` makes
+    // the tracer publish a new snapshot and call Server_notify(). It must not
+    // block. `first` is true if a viewer has not had a snapshot yet. The
+    // callback may also do nothing, because it is called again when the next
+    // snapshot is due.
     void (*want)(void *context, bool first);
     // Returns the newest snapshot, or NULL. The snapshot must stay valid until
     // `put` is called. The server calls `put` after each call of `get`, even if
@@ -26,8 +27,8 @@ struct ServerSource {
     // thread may answer the request with Server_answer(), at once or later.
     void (*request)(void *context, uint64_t viewer,
                     const struct Message *message);
-    // Called when the number of viewers that have sent a HELLO has changed. It
-    // is not called any more after Server_close has begun.
+    // Called when the number of viewers that have sent a HELLO has changed.
+    // `viewers` is not called any more after Server_close has begun.
     void (*viewers)(void *context, unsigned count);
     // A text that a new viewer gets at once if there is no snapshot, that is,
     // if `get` returns NULL. `notice` may be NULL.

@@ -220,9 +220,9 @@ bool Viewer_has_output(const struct Viewer *viewer)
 }
 
 // Sends some bytes of the queue. The first `sent` bytes of the queue were sent
-// before. A descriptor may have to be sent with a certain byte. Then sends
-// either the bytes before that byte, or that byte and the descriptor. Returns
-// the same as Socket_send.
+// before. A descriptor may have to be sent with a certain byte. In this case
+// sends either the bytes before that byte, or that byte and the descriptor.
+// Returns the same as Socket_send.
 static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
                       size_t sent)
 {

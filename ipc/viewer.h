@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// struct Viewer is the server's side of the connection to one viewer. It
-// contains the bytes that the viewer has sent, and a queue of bytes for the
-// viewer. The queue contains at most one snapshot, but any number of answers.
-// These functions do not block. Only the server's thread calls them.
+// struct Viewer is the server's side of the connection to one viewer. struct
+// Viewer contains the bytes that the viewer has sent, and a queue of bytes for
+// the viewer. The queue contains at most one snapshot, but any number of
+// answers. The functions of viewer.h do not block. Only the server's thread
+// calls them.
 #pragma once
 
 #include "ipc/base/opened.h"
@@ -32,7 +33,7 @@ struct Frame *Frame_hold(struct Frame *frame); // Adds a reference to the frame.
 void Frame_drop(struct Frame *frame);
 
 struct Viewer {
-    // Descriptor of the connection, or -1 if the slot is free. It is atomic,
+    // Descriptor of the connection, or -1 if the slot is free. `fd` is atomic,
     // because a fork may happen at any time.
     atomic_int fd;
     struct Opened opened;

@@ -29,7 +29,8 @@ enum AwaitKind {
     AWAITS_SOCKET,
     AWAITS_THREAD, // A job in another thread.
     AWAITS_TASK,   // Another task, or several tasks.
-    AWAITS_FUTURE, // A future. It is not known who sets its result.
+    // A future, and it is not known who sets its result.
+    AWAITS_FUTURE,
     // The await is over, but the event loop still runs other code.
     AWAITS_LOOP,
     AWAITS_OTHER,

@@ -311,7 +311,7 @@ static void get_field(struct Decoder *decoder, const struct Field *field,
 }
 
 // The recursion of get_record() is as deep as the schema's tables are nested.
-// It does not depend on the received bytes.
+// The depth of the recursion does not depend on the received bytes.
 static void get_record(struct Decoder *decoder, const struct Record *record,
                        struct Cursor *cursor, char *value)
 {

@@ -20,7 +20,7 @@
 
 enum MessageType {
     // Messages from the process to the viewer. The first message in both
-    // directions. It tells each side the other's version.
+    // directions. HELLO tells each side the other's version.
     MESSAGE_HELLO = 1,
     MESSAGE_SNAPSHOT = 2,
     MESSAGE_REPLY = 3, // Says that a request is done or is being done.
@@ -32,7 +32,7 @@ enum MessageType {
     MESSAGE_LISTING = 7,
     MESSAGE_STACKS = 8,  // Answers FLAME with the sampled stacks.
     MESSAGE_CHANGES = 9, // Contains the differences between two snapshots.
-    // Answers HANDOUT. It comes with a descriptor of the recording.
+    // Answers HANDOUT. RECORDING comes with a descriptor of the recording.
     MESSAGE_RECORDING = 10,
     // Messages from the viewer to the process.
     MESSAGE_RATE = 16, // Sets the seconds between two snapshots (0.1 .. 60).
@@ -48,16 +48,16 @@ enum MessageType {
     MESSAGE_CANCEL = 21, // Stops the running EXPORT.
     // Asks for the stacks that samples have found in the newest seconds.
     MESSAGE_FLAME = 22,
-    // Asks the process to write a timeline into a file. It contains the name of
-    // the file and comes with its descriptor. Only older versions of Ocular
-    // write the file.
+    // Asks the process to write a timeline into a file. EXPORT contains the
+    // name of the file and comes with its descriptor. Only older versions of
+    // Ocular write the file.
     MESSAGE_EXPORT = 23,
     MESSAGE_NOW = 24,     // Asks for a snapshot at once.
     MESSAGE_FOLLOW = 25,  // Asks for one SNAPSHOT, and for CHANGES after that.
     MESSAGE_HANDOUT = 26, // Asks for a recording (enum HandoutKind).
     // Asks for asyncio's tasks in the snapshots of the next seconds.
     MESSAGE_TASKS = 27,
-    // The same as TASKS, and also asks for the single tasks of a group. The
+    // Asks for the same as TASKS, and also for the single tasks of a group. The
     // group is given by TaskGroup_key().
     MESSAGE_TASK_GROUP = 28,
     // Asks for the C functions below Python functions in the stacks and

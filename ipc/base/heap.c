@@ -2,10 +2,10 @@
 // A slab is a mapping of 64 KiB that contains blocks of one size. Each block
 // that is too large for a slab has its own mapping. Slabs and mappings begin
 // and end at multiples of 64 KiB, so that a block's address gives its slab.
-// Because of this alignment the kernel merges neighbouring mappings. This
-// matters because a process may have only 65 530 mappings. Pages of a slab that
-// were never touched take no memory. If a sanitizer is in use, the heap calls
-// malloc, because the sanitizer watches malloc.
+// Because of this alignment the kernel merges neighbouring mappings. Merging
+// matters, because a process may have only 65 530 mappings. Pages of a slab
+// that were never touched take no memory. If a sanitizer is in use, the heap
+// calls malloc, because the sanitizer watches malloc.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -398,7 +398,8 @@ void Heap_free(void *memory)
                                   : give_back_mapping(slab);
     pthread_mutex_unlock(&heap.mutex);
     // munmap() fails if it would split a mapping in two and the process already
-    // has the maximum number of mappings. In this case the memory is leaked.
+    // has the maximum number of mappings. If munmap() fails, the memory is
+    // leaked.
     if (slab)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }

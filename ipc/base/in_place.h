@@ -13,7 +13,7 @@
 // error the caller makes a temporary file with a name. -EBADF means that the
 // program has closed the descriptor.
 int InPlace_open_unnamed(int directory, const char *folder);
-// Renames `temporary` to `name`. Both paths are relative to the descriptor
+// Renames `temporary` to `name`. The two names are relative to the descriptor
 // `directory`, which may be AT_FDCWD. If `temporary` is NULL, gives the name to
 // the unnamed file `fd`. Returns 0 or -errno. -EEXIST means that a file of this
 // name exists and `overwrite` is false. After an error the temporary file

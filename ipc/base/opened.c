@@ -37,9 +37,9 @@ void Opened_close(const struct Opened *opened, int fd)
         close(fd);
 }
 
-// Copies `fd` to OPENED_ABOVE or a higher number. Meanwhile the program may
-// close `fd` and get the same number for a file of its own. Such a file is
-// neither kept nor closed.
+// Copies `fd` to OPENED_ABOVE or a higher number. While move_above() runs, the
+// program may close `fd` and get the same number for a file of its own, which
+// is neither kept nor closed.
 static int move_above(int fd, const struct Opened *opened)
 {
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, OPENED_ABOVE), error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Opened identifies the file for which Ocular opened a descriptor in the
 // traced process. The traced program may close Ocular's descriptors, as daemons
-// often do. It may then get the same numbers for its own files. Ocular
+// often do. The program may then get the same numbers for its own files. Ocular
 // therefore checks its descriptors, so that it never reads, writes or closes
 // the program's files. Ocular's descriptors are never 0, 1 or 2, because a
 // program may print after it has closed these three. Any thread may call these

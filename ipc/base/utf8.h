@@ -14,6 +14,6 @@
 // one byte, so that no valid character is lost.
 uint32_t Utf8_decode(const char **at);
 // Returns true for a control character, a bidirectional character or an
-// invisible character. Such a harmful character could disturb a terminal or
-// deceive the reader.
+// invisible character. A harmful character could disturb a terminal or deceive
+// the reader.
 bool Utf8_is_harmful(uint32_t code);

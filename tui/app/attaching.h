@@ -11,7 +11,8 @@
 
 #include <stdbool.h>
 
-// The processes to which this viewer has attached. It has to detach from them.
+// The processes to which this viewer has attached. The viewer has to detach
+// from these processes.
 struct Attaching {
     pid_t *pids; // Ids of the processes, owned by struct Attaching.
     size_t count;

@@ -83,9 +83,9 @@ static void take_answers(struct Ui *ui)
 }
 
 // Presses the keys of --keys after the first snapshot. A frame is drawn after
-// each key, and the next key waits for the answers to requests. Both are needed
-// because a key, or the answer to its request, can change the meaning of the
-// next key.
+// each key, and the next key waits for the answers to requests. The next key
+// must wait, because a key, or the answer to its request, can change what the
+// next key means.
 static void press(struct Ui *ui, const char *keys)
 {
     uint32_t key;

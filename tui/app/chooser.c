@@ -90,7 +90,7 @@ static void find_workers(struct ChooserRow *rows, long count)
 
 // Sets `cores` of each row from its CPU time now and its CPU time in the
 // previous list. If a worker has ended, the CPU time of its master may be
-// smaller than before. `cores` of the master is then not known.
+// smaller than before, so that `cores` of the master is unknown.
 static void find_cores(struct ChooserRow *rows, long count,
                        const struct Chooser *before)
 {

@@ -216,7 +216,7 @@ static int go_round(struct Round *round, const struct Served *served, char *why)
             error = watch(&shown, &now, round->terminal, &leave, why);
             chooser.back = !error;
         }
-        // Meanwhile the process has ended, or it refuses this viewer.
+        // The process has ended in the meantime, or it refuses this viewer.
         if (error && picked) {
             Text_clean(chooser.message, sizeof chooser.message, why);
             leave = true;

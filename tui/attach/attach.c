@@ -54,8 +54,8 @@ static long seccomp_of(pid_t pid)
 }
 
 // Attaching needs a process that is not stopped, because a stopped process
-// cannot run a script. It also needs a process that no other debugger controls
-// by ptrace.
+// cannot run a script. Attaching also needs a process that no other debugger
+// controls by ptrace.
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char status[PROCESS_STATUS];
@@ -258,9 +258,9 @@ static bool is_forbidden(const char *said)
 
 // Sets `folder` to a path at which the process can read Ocular's package. If
 // the process can read the package of this program, `folder` is that package's
-// folder. Otherwise Ocular copies the package. If the copy fails, `folder` is
-// "" and `why` has the reason. A failed copy is no error yet, because the
-// process may have an Ocular of its own.
+// folder. If the process cannot read that package, Ocular copies it. If the
+// copy fails, `folder` is "" and `why` has the reason. A failed copy is no
+// error yet, because the process may have an Ocular of its own.
 static void make_visible(const struct AttachRequest *request,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])

@@ -25,7 +25,8 @@ struct AttachRequest {
 int Attach_check(struct Interpreter *interpreter, pid_t pid, char *why,
                  size_t why_size);
 // Returns true if the process has a seccomp filter that ocular-top cannot read.
-// Such a filter could kill the process when Ocular makes a system call.
+// A filter that ocular-top cannot read could kill the process when Ocular makes
+// a system call.
 bool Attach_may_kill(pid_t pid);
 // Returns 0 if this call has made the process serve viewers, -EALREADY if the
 // process served viewers before, or another negative errno. `why` has the

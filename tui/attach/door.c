@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // CPython publishes the offsets of its fields in a table of 64-bit numbers
-// (_Py_DebugOffsets). This table is the same in all patch versions of one minor
-// version.
+// (_Py_DebugOffsets). The table of offsets is the same in all patch versions of
+// one minor version.
 #include "tui/attach/door.h"
 
 #include "tui/attach/process_memory.h"

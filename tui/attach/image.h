@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // struct Image is a program or library in the memory of another process.
-// Image_find finds the addresses of the symbols that the image exports. These
-// functions read only the process's memory and no file. They therefore also
-// work if an update has replaced the image's file, or if the file is in another
-// mount namespace. Invalid bytes in the process's memory cannot make them loop
-// for ever. interpreter.c calls these functions.
+// Image_find finds the addresses of the symbols that the image exports. The
+// functions of image.h read only the process's memory and no file. The
+// functions of image.h also work if an update has replaced the image's file, or
+// if the file is in another mount namespace. Invalid bytes in the process's
+// memory cannot make them loop for ever. interpreter.c calls these functions.
 #pragma once
 
 #include <stdint.h>

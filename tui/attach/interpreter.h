@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Finds out which CPython another process runs, and where CPython's state is in
-// its memory. These functions do not change the process.
+// its memory. The functions of interpreter.h do not change the process.
 #pragma once
 
 #include "tui/attach/image.h"
@@ -32,6 +32,7 @@ struct Interpreter {
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
 // Returns 0 if the process has not run exec since Interpreter_find filled
-// `found`. Otherwise returns -EINPROGRESS with the reason in `why`.
+// `found`. If the process has run exec, returns -EINPROGRESS with the reason in
+// `why`.
 int Interpreter_check_same(const struct Interpreter *found, char *why,
                            size_t why_size);

@@ -98,8 +98,8 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
 }
 
 // Returns true if the process already serves viewers. Ocular then does not
-// attach to it. Such a process uses another OCULAR_DIR or is in a container, so
-// the list does not have it among the processes that serve viewers.
+// attach to it. A process that serves in another OCULAR_DIR or in a container
+// is not in the list of the processes that serve viewers.
 static bool serves(struct Other *other)
 {
     struct Served served;

@@ -33,7 +33,7 @@ static bool is_readable(int root, const char *path)
 }
 
 // Opens folder/ocular. A symbolic link is resolved below the process's root
-// directory. If it were resolved below this program's root directory, it could
+// directory. A link that is resolved below this program's root directory could
 // lead out of the process's container.
 static DIR *open_package(int root, const char *folder)
 {

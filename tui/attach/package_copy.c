@@ -219,7 +219,8 @@ static int make_folder(const struct PackageCopy *package, int parent,
         fd = openat(parent, name, O_RDONLY | OPEN_FOLDER);
     error = fd < 0 ? -errno : fd;
     AsUser_end(&as);
-    // Meanwhile another user may have replaced the new folder by another one.
+    // In the meantime another user may have replaced the new folder by another
+    // one.
     if (fd >= 0 && !is_of(fd, &package->user)) {
         close(fd);
         return -EPERM;

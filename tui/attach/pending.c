@@ -95,8 +95,8 @@ struct Code {
     uint64_t address, size, runtime;
 };
 
-// Returns true if the machine code contains `address`. It can be an offset in
-// _PyRuntime, an absolute address, or an address relative to the end of an
+// Returns true if the machine code contains `address`. `address` can appear as
+// an offset in _PyRuntime, as an absolute address, or relative to the end of an
 // instruction.
 static bool names(const struct Code *code, uint64_t address)
 {
@@ -196,8 +196,8 @@ static int find_queue(struct Queue *queue)
 }
 
 // Returns true if the bytes are almost certainly the state of a running
-// interpreter. Such a state has a recursion limit, and its GIL is in
-// _PyRuntime.
+// interpreter. The state of a running interpreter has a recursion limit, and
+// its GIL is in _PyRuntime.
 static bool is_interpreter(const struct Queue *queue)
 {
     struct {
@@ -245,10 +245,10 @@ static bool holds_ours(const struct Queue *queue)
 }
 
 // Returns 0 if no thread is changing the queue, and if the queue is empty or
-// contains only a call of Ocular. Otherwise returns -EAGAIN or -ENOTSUP. The
-// number of calls in the queue is not checked, because it is wrong if a viewer
-// was killed between its two writes. (CPython changes this number and the ends
-// of the queue while it holds the lock.)
+// contains only a call of Ocular. In all other cases returns -EAGAIN or
+// -ENOTSUP. The number of calls in the queue is not checked, because it is
+// wrong if a viewer was killed between its two writes. (CPython changes this
+// number and the ends of the queue while it holds the lock.)
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Adds a pending call to an interpreter without PEP 768 (CPython 3.12 and
-// 3.13). It does the same as Py_AddPendingCall(). A thread makes a pending call
-// between two instructions. request.c calls these functions while the process
-// is stopped.
+// 3.13). Ocular does the same as Py_AddPendingCall(). A thread makes a pending
+// call between two instructions. request.c calls these functions while the
+// process is stopped.
 #pragma once
 
 #include "tui/attach/interpreter.h"

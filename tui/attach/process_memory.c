@@ -9,8 +9,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// Describes a range of addresses in another process by a struct iovec. Its
-// pointer is never dereferenced in this process.
+// Describes a range of addresses in another process by a struct iovec. The
+// pointer in the struct is never dereferenced in this process.
 static struct iovec range(uint64_t address, size_t size)
 {
     return (struct iovec){(void *)(uintptr_t)address, size};

@@ -208,7 +208,7 @@ static bool is_locked(const char *folder)
 // Removes the folders of programs that were killed while they attached. The
 // folder stays if the process that has the request still lives, because this
 // process removes the folder when it runs the script. The process `own` has no
-// pending request, so its folders are removed as well.
+// pending request, so its folders are also removed.
 static void remove_old(int tmp, pid_t own)
 {
     char path[64], here[64];

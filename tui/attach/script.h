@@ -4,8 +4,8 @@
 // access to this folder. Before the script does its work, it renames the file
 // `wanted`. To revoke the script, ocular-top renames the same file. Only one of
 // the two can succeed, and this decides whether the script does its work.
-// ocular-top holds a lock on this file. If this lock is free, ocular-top has
-// ended, and the script only removes the folder.
+// ocular-top holds a lock on this file. If the lock on this file is free,
+// ocular-top has ended, and the script only removes the folder.
 #pragma once
 
 #include "ipc/process.h"

@@ -65,7 +65,7 @@ static uint64_t most_filters(pid_t pid)
     return most;
 }
 
-// Returns true if this program may read seccomp filters. This needs
+// Returns true if this program may read seccomp filters. Reading filters needs
 // CAP_SYS_ADMIN in the initial user namespace, and the program itself must have
 // no filter.
 static bool may_read(const char *ours)
@@ -115,10 +115,10 @@ struct Call {
 #define FD 1000000            // number of a descriptor that is not open
 
 // The system calls that Python and Ocular make between the script's first line
-// and the end of detaching, also while a viewer is connected. This list was
-// made with strace. It leaves out system calls that every program makes all the
-// time. It also leaves out capset, because Ocular does not call capset if there
-// is a filter.
+// and the end of detaching, also while a viewer is connected. The list of
+// system calls was made with strace. The list leaves out system calls that
+// every program makes all the time. The list also leaves out capset, because
+// Ocular does not call capset if there is a filter.
 static const struct Call calls[] = {
 #ifdef __x86_64__
     CALL(chmod, 0, 0600),
@@ -253,7 +253,7 @@ int Seccomp_check(const struct Stop *stop, pid_t pid, char *why,
 // Makes all system calls of the table `calls` in a child process. The arguments
 // in the table make each call fail, or at least change nothing outside the
 // child. clone() must not succeed, because its thread would run on this stack.
-// Its only flag is therefore CLONE_THREAD, which the kernel refuses without
+// The only flag of clone() is CLONE_THREAD, which the kernel refuses without
 // CLONE_SIGHAND.
 static void try_all(int out)
 {

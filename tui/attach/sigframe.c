@@ -47,12 +47,12 @@
 enum { RESTART_FIRST = 512, RESTART_NOHAND = 514, RESTART_BLOCK = 516 };
 
 #define BIT(signal) (1ull << ((signal)-1))
-// While the thread runs the function, it blocks these signals. It does not
-// block the signals of faults. It also does not block the signals of setuid()
-// and pthread_cancel(), because these functions wait for every thread.
-// SIGSTKFLT is not blocked, so that the mask differs from the mask of any
-// program. (No program sends SIGSTKFLT.) A thread with exactly this mask runs a
-// function that Ocular has called.
+// While the thread runs the function, it blocks these signals. The thread does
+// not block the signals of faults. The thread also does not block the signals
+// of setuid() and pthread_cancel(), because these functions wait for every
+// thread. SIGSTKFLT is not blocked, so that the mask differs from the mask of
+// any program. (No program sends SIGSTKFLT.) A thread with exactly this mask
+// runs a function that Ocular has called.
 static const uint64_t held_back =
     ~(BIT(SIGKILL) | BIT(SIGSTOP) | BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) |
       BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS) | BIT(32) | BIT(33) |
@@ -149,8 +149,8 @@ static bool has_room(pid_t pid, const struct Mapping *stack, uint64_t pointer)
             stack->end - pointer + ROOM < limit.rlim_cur);
 }
 
-// Returns true if a signal frame is on the stack. If there is one, a signal
-// handler may have interrupted malloc() or other code that cannot be called
+// Returns true if a signal frame is on the stack. The signal handler of such a
+// frame may have interrupted malloc() or other code that cannot be called
 // again.
 static bool is_in_handler(const struct Sleep *sleep,
                           const struct Mapping *stack, uint64_t pointer)

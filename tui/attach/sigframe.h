@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Makes a stopped thread of another process call one function. Then the thread
-// goes on with its system call, as it does after a signal handler. The thread's
-// own stack gets two frames in the kernel's format for signal frames, one for
-// the call and one for the return. The last step sets the thread's registers.
-// Even if this program is killed after that, the thread returns to its system
-// call. sleeper.c calls these functions in the child process that has stopped
-// the thread, on x86-64 only.
+// Makes a stopped thread of another process call one function. After the call,
+// the thread goes on with its system call, as it does after a signal handler.
+// The thread's own stack gets two frames in the kernel's format for signal
+// frames, one for the call and one for the return. The last step sets the
+// thread's registers. Even if this program is killed after that, the thread
+// returns to its system call. sleeper.c calls these functions in the child
+// process that has stopped the thread, on x86-64 only.
 #pragma once
 
 #include <stdbool.h>

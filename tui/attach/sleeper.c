@@ -269,10 +269,10 @@ static int map_page(const struct Sleeper *sleeper, uint64_t place, pid_t *by)
     return error ? error : -EBUSY;
 }
 
-// Makes a sleeping thread start the new thread that runs the script. This
-// thread may be another one than the thread that has mapped the page. If no
-// other thread sleeps, waits until the thread that has mapped the page sleeps
-// again.
+// Makes a sleeping thread start the new thread that runs the script. The thread
+// that starts it may be another one than the thread that has mapped the page.
+// If no other thread sleeps, waits until the thread that has mapped the page
+// sleeps again.
 static int start_thread(struct Sleeper *sleeper, uint64_t place, pid_t mapped)
 {
     const struct SigframeCall start =

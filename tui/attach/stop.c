@@ -47,7 +47,8 @@ static int await(struct StoppedThread *thread)
             return -ESRCH;
         if (got > 0) {
             // The thread has stopped because of PTRACE_INTERRUPT, or because of
-            // a signal that came earlier. Such a signal must not be lost.
+            // a signal that came earlier. A signal that came earlier must not
+            // be lost.
             bool ours = status >> 16 == PTRACE_EVENT_STOP;
             thread->signal = ours ? 0 : WSTOPSIG(status);
             return 0;
@@ -81,9 +82,9 @@ static bool is_traced(pid_t id)
 static int seize(pid_t id)
 {
     int error = 0;
-    // Another ocular-top stops a thread only for a short time. It may have
-    // released the thread before is_traced() reads the thread's state. So the
-    // loop tries again.
+    // Another ocular-top stops a thread only for a short time. That ocular-top
+    // may have released the thread before is_traced() reads the thread's state.
+    // So the loop tries again.
     for (int i = 0; i < SEIZES_MOST; i++) {
         if (ptrace(PTRACE_SEIZE, id, NULL, NULL) == 0)
             return 0;

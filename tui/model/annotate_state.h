@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// AnnotateState is the state of the annotate view. It consists of the selected
-// function, the function's newest code and source, and the samples of the
-// chosen period.
+// AnnotateState is the state of the annotate view. AnnotateState consists of
+// the selected function, the function's newest code and source, and the samples
+// of the chosen period.
 #pragma once
 
 #include "tui/model/annotation.h"

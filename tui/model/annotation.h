@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An annotation combines a listing with its source. It contains the lines of
-// the annotate view, the samples of each source line, and the labels of the
-// jump targets. annotate_state.c makes a new annotation for each listing.
+// An annotation combines a listing with its source. An annotation contains the
+// lines of the annotate view, the samples of each source line, and the labels
+// of the jump targets. annotate_state.c makes a new annotation for each
+// listing.
 #pragma once
 
 #include "ipc/listing.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// CallersState is the state of the callers view. It consists of the tree around
-// the function in the middle, the functions that were in the middle before, and
-// the period.
+// CallersState is the state of the callers view. CallersState consists of the
+// tree around the function in the middle, the functions that were in the middle
+// before, and the period.
 #pragma once
 
 #include "tui/model/flame_state.h"
@@ -30,10 +30,10 @@ void CallersState_release(struct CallersState *state);
 void CallersState_remember(struct CallersState *state);
 enum FlameMode CallersState_mode(const struct CallersState *state);
 // Returns true if the user has chosen something else than the snapshot's call
-// edges. The stacks of the flame view are then needed.
+// edges. If so, the stacks of the flame view are needed.
 bool CallersState_needs_stacks(const struct CallersState *state);
 // Builds the tree of callers and callees from the stacks of the flame view. If
-// they are not needed or there are no stacks, builds the tree from the
+// the stacks are not needed or there are none, builds the tree from the
 // snapshot's call edges.
 void CallersState_build(struct CallersState *state,
                         const struct FlameState *flame,

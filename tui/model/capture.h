@@ -37,8 +37,8 @@ int Capture_close(struct Capture *recording);
 // Appends a message that arrived at `now`.
 void Capture_add(struct Capture *recording, const struct Message *message,
                  double now);
-// Returns the function whose code is to be requested next. It is the hottest
-// function whose code was not requested in the last seconds. Returns 0 if no
-// request for code is due.
+// Returns the function whose code is to be requested next. The next function is
+// the hottest one whose code was not requested in the last seconds. Returns 0
+// if no request for code is due.
 uint64_t Capture_request(struct Capture *recording,
                          const struct Snapshot *snapshot, double now);

@@ -54,8 +54,8 @@ enum ColumnId Column_in(enum ColumnId id, bool fleet, bool sampled);
 // Returns the change of the key since the baseline, or NaN if the value now or
 // at the baseline is null.
 double Column_change(enum ColumnId id, const struct Row *row);
-// Returns the number by which the column sorts. It is the column's key, or the
-// change of the key if `baseline` is true.
+// Returns the number by which the column sorts. The column sorts by its key, or
+// by the change of the key if `baseline` is true.
 double Column_key(enum ColumnId id, const struct Row *row, bool baseline);
 // Returns the text by which the columns FUNCTION and FILE sort.
 const char *Column_text_key(enum ColumnId id, const struct Row *row);

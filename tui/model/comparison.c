@@ -227,7 +227,7 @@ static int read_run(struct Run *run, const struct Snapshot *snapshot)
 // --- Which function is which -------------------------------------------------
 
 struct Pair {
-    // The same function in each run, or NULL if the run does not have it.
+    // One function in both runs, or NULL if a run does not have it.
     const struct Side *a, *b;
 };
 
@@ -256,8 +256,8 @@ static int by_base_of_pair(const void *a, const void *b)
 }
 
 // Joins two unpaired functions of different runs if they have the same name and
-// file name, and only the folder of the file differs. This is done only if each
-// run has exactly one such function.
+// file name, and only the folder of the file differs. Two functions are joined
+// only if each run has exactly one function of this name and file name.
 static size_t join_moved(struct Pair *pairs, size_t count)
 {
     size_t kept = 0;
@@ -446,9 +446,10 @@ static struct Pace find_pace(struct ComparedFunction *functions, size_t count,
     return pace;
 }
 
-// Returns how much larger the scatter of the changes is than the standard
-// errors predict, but at least 1. This factor is computed from a median, so
-// that a few functions with real changes have hardly any effect on it.
+// Returns the spread, which says how much larger the scatter of the changes is
+// than the standard errors predict, but at least 1. The spread is computed from
+// a median, so that a few functions with real changes have hardly any effect on
+// it.
 static double find_spread(struct ComparedFunction *functions, size_t count,
                           enum Measure which, double *room)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A Converter makes the file of an export from the recording that the process
-// has handed out. It runs in a thread of its own in the viewer. It sends the
-// feed the same messages that a process of an older Ocular sends while it
-// writes the file itself. REPLYs report the progress. The last message is an
-// ERROR, or a REPLY with the value 1, whose text says what the file lacks. The
-// feed owns the Converter. Only the viewer's main thread calls these functions,
-// and only Converter_free waits.
+// has handed out. A Converter has a thread of its own in the viewer. A
+// Converter sends the feed the same messages that a process of an older Ocular
+// sends while it writes the file itself. REPLYs report the progress. The last
+// message is an ERROR, or a REPLY with the value 1, whose text says what the
+// file lacks. The feed owns the Converter. Only the viewer's main thread calls
+// these functions, and only Converter_free waits.
 #pragma once
 
 #include "ipc/wire.h"
@@ -18,7 +18,7 @@ struct ConverterRequest {
     const struct Message *recording;
     // Time (Feed_now()) at which the viewer asked for the recording.
     double asked_s;
-    // This struct must outlive the Converter.
+    // `file` must outlive the Converter.
     const struct ExportFile *file;
     uint32_t number; // Request number of the Converter's messages.
     int beside;      // Descriptor of the connection, for Converter_fd.

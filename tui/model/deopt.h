@@ -23,8 +23,8 @@ int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot);
 void Deopt_release(struct Deopt *deopt);
 bool Deopt_has(const struct Deopt *deopt, const struct Function *function);
 // Returns true if the instruction lost its specialised form by this transition.
-// An older Ocular does not send `deopt`. In this case the transition counts if
-// its new opcode is the base opcode (LOAD_ATTR_SLOT -> LOAD_ATTR).
+// An older Ocular does not send `deopt`. Without `deopt`, a transition counts
+// if its new opcode is the base opcode (LOAD_ATTR_SLOT -> LOAD_ATTR).
 bool Deopt_is(const struct Transition *one);
 // Returns the number of losses of specialised forms in all functions since the
 // start of tracing.

@@ -14,7 +14,8 @@
 #include <stdint.h>
 
 struct ExportFile {
-    // False if there is no export. The other members are then unused.
+    // False if there is no export. If `there` is false, the other members are
+    // unused.
     bool there;
     int fd;    // Descriptor of the temporary file.
     pid_t pid; // The process, or 0.

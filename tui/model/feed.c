@@ -201,8 +201,8 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
                               answer->request != MESSAGE_CANCEL);
 }
 
-// Starts to write the file of an export. If this fails, returns true and sets
-// *answer to the reason.
+// Starts to write the file of an export. If the export cannot start, returns
+// true and sets *answer to the reason.
 static bool take_recording(struct Feed *feed, const struct Message *message,
                            struct Answer *answer)
 {

@@ -106,7 +106,8 @@ bool Feed_is_replay(const struct Feed *feed);
 // user in *answer, and 0 if no messages are left. After 1 the caller must call
 // Feed_next again. If a process sends without a pause, Feed_next returns 0
 // after some time although there are more messages, and Feed_has_more returns
-// true. In this case the caller must not wait for the descriptor.
+// true. If Feed_has_more returns true, the caller must not wait for the
+// descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
 // Waits until messages arrive. Returns false after the timeout or if the feed

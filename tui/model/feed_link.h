@@ -17,12 +17,12 @@ struct FeedLink {
     // The connection to the process. NULL if the source is a fleet or a
     // recording, or if the process has ended.
     struct Client *client;
-    // The processes of a service, or NULL. It is kept even after all its
+    // The processes of a service, or NULL. The fleet is kept even after all its
     // processes have ended.
     struct Fleet *fleet;
     bool hung_up; // The fleet has ended.
-    // The recording of a viewer, or NULL. It answers requests even after its
-    // last snapshot.
+    // The recording of a viewer, or NULL. A recording answers requests even
+    // after its last snapshot.
     struct Playback *replay;
     struct PastRun *past; // the recording of a run, or NULL
 };
@@ -52,7 +52,7 @@ struct Pending { // a struct of zero bytes has no requests
 };
 
 // Stores a request that was sent. If the array is full, replaces an old
-// request, which will then never be answered. A request for an export is never
+// request, which will never be answered. A request for an export is never
 // replaced.
 void Pending_add(struct Pending *pending, const struct Message *request);
 // Forgets all requests. If `exports` is true, keeps a request for an export.

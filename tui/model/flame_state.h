@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// FlameState is the state of the flame view. It consists of the newest stacks
-// as a tree, the CPU times of the last minute, the selected box and the zoomed
-// box. Other views also use these stacks.
+// FlameState is the state of the flame view. FlameState consists of the newest
+// stacks as a tree, the CPU times of the last minute, the selected box and the
+// zoomed box. Other views also use these stacks.
 #pragma once
 
 #include "tui/model/calls.h"
@@ -68,8 +68,9 @@ bool FlameState_toggle_natives(struct FlameState *state);
 struct Window FlameState_window(const struct FlameState *state,
                                 const struct Window *lately);
 
-// These two functions return the zoomed and the selected branch in the newest
-// tree. If the branch is not in this tree, they return its nearest caller.
+// FlameState_zoom and FlameState_selected return the zoomed and the selected
+// branch in the newest tree. If the newest tree does not have the branch, they
+// return its nearest caller.
 uint32_t FlameState_zoom(const struct FlameState *state);
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom);
 void FlameState_select(struct FlameState *state, uint32_t branch);

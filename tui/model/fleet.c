@@ -42,8 +42,8 @@
 // also for SILENT_TURNS times the time between two snapshots.
 #define SILENT_S 3.0
 #define SILENT_TURNS 3
-// After this number of messages of one process, the next process has its turn,
-// so that no process blocks the others.
+// After TAKEN_MAX messages of one process, the next process has its turn, so
+// that no process blocks the others.
 #define TAKEN_MAX 64
 // The time at which a process's trace began is corrected by a later snapshot if
 // the first snapshot was late by more than LATE_S seconds.
@@ -69,8 +69,8 @@ struct Worker {
     struct IdMap ids;
     double begun_at; // Time at which the connection was begun.
     // Time at which the process's trace began, computed from its first
-    // snapshot. This time must not change, because stalls and transitions are
-    // identified by their times.
+    // snapshot. The time at which a trace began must not change, because stalls
+    // and transitions are identified by their times.
     double began_at;
     double heard_at;
     double try_at; // time of the next attempt to connect
@@ -581,8 +581,8 @@ static void give_stacks(struct Fleet *fleet, struct Message *message)
 }
 
 // Looks for a request that all processes have answered, or whose time is over.
-// If there is one, sets *message to its answer and returns 1. Otherwise returns
-// 0.
+// If there is such a request, sets *message to its answer and returns 1.
+// Otherwise returns 0.
 static int give_answer(struct Fleet *fleet, double now, struct Message *message)
 {
     for (size_t i = 0; i < fleet->ask_count; i++) {

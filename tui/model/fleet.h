@@ -34,7 +34,8 @@ struct FleetState { // the fleet's state for the views and for JSON
     struct FleetWorker items[FLEET_MOST];
     const struct FleetWorker *workers; // `items`
     size_t worker_count;
-    // Number of ended processes. Their counts are in the merged snapshot.
+    // Number of ended processes. The counts of ended processes are in the
+    // merged snapshot.
     uint64_t workers_ended;
     // Number of processes without a place in the fleet, because it has at most
     // FLEET_MOST.
@@ -62,7 +63,8 @@ const struct Standouts *Fleet_standouts(const struct Fleet *fleet);
 // Returns the process from which a function's code was requested last, or 0.
 pid_t Fleet_code_pid(const struct Fleet *fleet);
 // Returns true if the newest stacks contain the CPU time of all counted calls.
-// This needs stacks from each process, and that no process has ended.
+// All counted calls have stacks only if each process has sent its stacks and no
+// process has ended.
 bool Fleet_has_all_stacks(const struct Fleet *fleet);
 
 extern const struct Record FLEET_RECORD; // describes struct FleetState for JSON

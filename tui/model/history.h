@@ -3,7 +3,7 @@
 // minute. A moment is one such report. A counter only grows. The growth of a
 // counter in a period is the difference between two moments. The flame view has
 // a counter for each path of callers, and the annotate view has one for each
-// instruction. Both views own a history.
+// instruction. The flame view and the annotate view each own a history.
 #pragma once
 
 #include <stddef.h>
@@ -54,8 +54,8 @@ void History_mark(struct History *history, const struct Moment *now);
 const struct Moment *History_begin(const struct History *history, double now_s,
                                    enum Period period);
 // Returns the growth of a counter since `then`. A negative difference counts as
-// 0. It occurs if the process has merged paths that it counted separately
-// before.
+// 0. A difference is negative if the process has merged paths that it counted
+// separately before.
 struct Total Moment_since(const struct Moment *then, const struct Total *now);
 // Returns the end of a view's title, which is ", since r", ", since the start"
 // or "".

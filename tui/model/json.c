@@ -91,8 +91,8 @@ static int from_field(struct json_object **out, const struct Field *field,
     }
 }
 
-// Returns the JSON object in which the field belongs. It is the object of the
-// field's group, or `object` if the field has no group.
+// Returns the JSON object in which the field belongs. A field belongs in the
+// object of its group, or in `object` if it has no group.
 static struct json_object *owner_of(struct json_object *object,
                                     const struct Field *field)
 {
@@ -254,7 +254,8 @@ static int append_nulls(struct json_object *list, const char *group_name,
 }
 
 // Adds the names of the numbers that a recording lacks. Without the number of
-// stalls, it also lacks the event loops. The list of event loops is then empty.
+// stalls, it also lacks the event loops. The list of event loops is empty in
+// this case.
 static int add_unrecorded(struct json_object *object,
                           const struct Snapshot *snapshot)
 {

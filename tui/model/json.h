@@ -17,11 +17,11 @@ struct JsonSnapshot {
     const struct Snapshot *snapshot;
     double since_s; // Written as "counts_since_s", unless it is NaN.
     uint64_t tid;   // Written as "shares_of_tid", unless it is null.
-    // The processes of a merged snapshot, or NULL. If it is not NULL, the
-    // fields of these processes are written, too.
+    // The processes of a merged snapshot, or NULL. If `fleet` is not NULL, the
+    // fields of its processes are written, too.
     const struct FleetState *fleet;
-    // True if the snapshot was made from the recording of a run. In this case
-    // the names of the numbers that the recording lacks are written, too.
+    // True if the snapshot was made from the recording of a run. For a recorded
+    // run, the names of the numbers that the recording lacks are written, too.
     bool past;
 };
 

@@ -876,8 +876,8 @@ static void chain_ones(struct Work *work)
 // --- The whole
 
 // Returns the CPU time of a process as a part of one core, or 0 if it is not
-// known. It is computed from the overhead, which the process reports both as a
-// part of one core and as a part of its CPU time.
+// known. The CPU time is computed from the overhead, which the process reports
+// both as a part of one core and as a part of its CPU time.
 static double cpu_of(const struct Snapshot *from)
 {
     double cpu = from->overhead_measured > 0

@@ -34,7 +34,8 @@ struct MergeRequest {
     const struct MergePart *parts;
     size_t count;
     uint64_t pid;
-    // Uptime of the merged snapshot. It is at least the uptime of each part.
+    // Uptime of the merged snapshot. The merged uptime is at least the uptime
+    // of each part.
     double uptime_s;
 };
 
@@ -47,7 +48,7 @@ struct Snapshot *Merge_make(struct Merge *merge,
                             struct Standouts *standouts);
 
 // Returns the name of the field with the number `index` among the fields that
-// are not merged. Such a field is null or empty in a merged snapshot. Returns
-// NULL if there are no more than `index` such fields. Returns NULL if there is
-// no such field.
+// are not merged. A field that is not merged is null or empty in a merged
+// snapshot. Returns NULL if there is no such field. Sets *group as in struct
+// Field.
 const char *Merge_lacks(size_t index, const char **group);

@@ -144,8 +144,8 @@ void Model_start_over(struct Model *model)
     Tally_init(&model->tally);
 }
 
-// Allocates the memory that is needed for the snapshot's functions. After this,
-// taking the snapshot cannot fail.
+// Allocates the memory that is needed for the snapshot's functions. If this
+// allocation works, taking the snapshot cannot fail.
 static int reserve(struct Model *model, size_t functions)
 {
     if (RowTable_reserve(&model->rows, functions))

@@ -68,18 +68,19 @@ int Model_push(struct Model *model, struct Snapshot *snapshot);
 // Forgets all rows and marks. Must be called if the next snapshot has other ids
 // and counts.
 void Model_start_over(struct Model *model);
-// After this call, the counts of calls, cycles and events begin at 0.
+// Makes the counts of calls, cycles and events begin at 0.
 void Model_reset(struct Model *model);
-// After this call, columns show their change since the call. If it is called
-// again, columns show the values again.
+// Makes columns show their change since this call. After a second call, columns
+// show the values again.
 void Model_baseline(struct Model *model);
 // Returns the count of a transition since the reset or the baseline.
 double Model_pair_count(const struct Model *model,
                         const struct TransitionPair *pair);
 
-// Returns the column by which the rows are sorted. It is the column that the
-// user has chosen. It is another one if the snapshot lacks that column, because
-// it has no shares or is of one process.
+// Returns the column by which the rows are sorted. The rows are sorted by the
+// column that the user has chosen. If the snapshot lacks the chosen column,
+// because it has no shares or is of one process, they are sorted by another
+// column.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);

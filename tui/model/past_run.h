@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A PastRun reads the recording of a run (docs/recording.md). In the feed it
-// takes the place of a live process. It sends a snapshot of the whole run or of
-// a stretch, and answers requests for stacks and code of this stretch. It has a
-// thread that reads the file. Only the viewer's main thread calls these
-// functions. PastRun_close, PastRun_set and the request NOW stop this thread
-// and wait for its end.
+// takes the place of a live process. A PastRun sends a snapshot of the whole
+// run or of a stretch, and answers requests for stacks and code of this
+// stretch. A PastRun has a thread that reads the file. Only the viewer's main
+// thread calls these functions. PastRun_close, PastRun_set and the request NOW
+// stop this thread and wait for its end.
 #pragma once
 
 #include "formats/summary.h"

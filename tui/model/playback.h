@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Plays a recording (capture.h) in the place of a process. Messages come in the
-// order in which they were recorded. They come either at their recorded times,
-// or up to the next snapshot with each step. Requests of the viewer are
+// order in which they were recorded. Messages come either at their recorded
+// times, or up to the next snapshot with each step. Requests of the viewer are
 // answered from the file. feed_link.c calls these functions on the viewer's
 // main thread, and none of them blocks.
 #pragma once

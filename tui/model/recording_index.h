@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A RecordingIndex lists the frames of a recording's file (capture.h).
-// RecordingIndex_open reads the file once and finds the frames. It decodes only
-// the beginning of each frame. RecordingIndex_read reads one frame again and
-// decodes it completely. The replay owns the index.
+// RecordingIndex_open reads the file once and finds the frames.
+// RecordingIndex_open decodes only the beginning of each frame.
+// RecordingIndex_read reads one frame again and decodes it completely. The
+// replay owns the index.
 #pragma once
 
 #include "tui/model/capture.h"
@@ -39,7 +40,7 @@ int RecordingIndex_read(const struct RecordingIndex *index,
 bool RecordingIndex_has(const struct RecordingIndex *index,
                         enum MessageType type);
 // Searches for entries with this type and this `about`. Returns the last such
-// entry before the entry with the index `next`. If there is none, returns the
-// first such entry after that, or -1.
+// entry before the entry with the index `next`. If no earlier entry matches,
+// returns the first such entry after `next`, or -1.
 long RecordingIndex_find(const struct RecordingIndex *index, size_t next,
                          enum MessageType type, uint64_t about);

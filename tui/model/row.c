@@ -138,7 +138,7 @@ double Row_self(const struct Row *row)
 }
 
 // Returns true if some calls were not timed. A call is not timed if its
-// function is dark (has no hooks). It is also not timed while one of its
+// function is dark (has no hooks). A call is also not timed while one of its
 // callees is dark. If some calls were not timed, the timed cycles are far less
 // than the number of calls times their mean cost. If all calls were timed,
 // these two numbers differ only because the mean is that of the newest calls.

@@ -58,14 +58,14 @@ struct Row {
     // The function in the model's snapshot, or NULL if the snapshot does not
     // list the function.
     const struct Function *now;
-    // True if the user has chosen one thread. part_share is then the function's
-    // share in this thread.
+    // True if the user has chosen one thread. If `part` is true, part_share is
+    // the function's share in this thread.
     bool part;
     double part_share;
     // Stretch of time in which the snapshot's shares were measured.
     struct Window window;
-    // The worker whose numbers for this function stand out. It is unknown if
-    // the snapshot is of one process.
+    // The worker whose numbers for this function stand out. The worker is
+    // unknown if the snapshot is of one process.
     struct FunctionStandouts workers;
     // CPU time of the function and its callees in seconds since the sampler
     // began, and the number of samples on which it is based (NaN = unknown).
@@ -96,7 +96,7 @@ double Row_calls(const struct Row *row); // Returns the number of counted calls.
 // Returns the estimated number of calls, or NaN if there is no estimate.
 double Row_estimated(const struct Row *row);
 // Returns true if the function's numbers come from slices (times in which all
-// functions have hooks). Its calls were then counted over a known time.
+// functions have hooks). In a slice, calls are counted over a known time.
 bool Row_is_sliced(const struct Row *row);
 // Returns false if the standard error of the estimated number of calls is known
 // to be too large. The limit is an eighth of the estimate. With this error, one

@@ -32,8 +32,8 @@ static int larger_first(double a, double b)
     return (a < b) - (a > b);
 }
 
-// Rows with equal keys are sorted by share and cost, and finally by id. Their
-// order is therefore the same in each snapshot.
+// Rows with equal keys are sorted by share and cost, and finally by id. Rows
+// therefore keep their order from snapshot to snapshot.
 static int compare_equals(const struct SortItem *a, const struct SortItem *b)
 {
     int result = a->idle - b->idle;

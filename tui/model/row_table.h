@@ -21,8 +21,8 @@ void RowTable_release(struct RowTable *table);
 int RowTable_reserve(struct RowTable *table, size_t more);
 // Returns the row with this id, or NULL.
 struct Row *RowTable_find(const struct RowTable *table, uint64_t id);
-// Returns the row with this id. If there is none, adds a row. Memory for a new
-// row must have been allocated by RowTable_reserve.
+// Returns the row with this id. If there is no such row, adds a row. Memory for
+// a new row must have been allocated by RowTable_reserve.
 struct Row *RowTable_take(struct RowTable *table, uint64_t id);
 // Drops rows that no recent snapshot has contained.
 void RowTable_forget(struct RowTable *table);

@@ -241,7 +241,7 @@ static const struct Function **list(const struct Snapshot *run, size_t *count)
 }
 
 // Returns true if another function of the run has the same name and file, which
-// is usual for lambdas. It is then unknown which function of the other run is
+// is usual for lambdas. If so, it is unknown which function of the other run is
 // the same, because lines move if the program is changed.
 static bool has_namesake(const struct Function **all, size_t count, size_t i)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // struct Since contains the snapshot that the key E saves. As on the screen,
-// its counts begin at the last reset (key r). It has either the functions that
-// are on the screen, in the same order, or all functions. It borrows data from
-// the model, so it must be released before the model changes.
+// its counts begin at the last reset (key r). The saved snapshot has either the
+// functions that are on the screen, in the same order, or all functions. struct
+// Since borrows data from the model, so it must be released before the model
+// changes.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // source.c first gets an O_PATH descriptor of the file, which does not open the
-// file, and checks its type. It then opens only a regular file. No device is
+// file, and checks its type. Only a regular file is then opened. No device is
 // therefore opened, and no process is woken that waits at a pipe.
 #include "tui/model/source.h"
 
@@ -19,9 +19,9 @@
 
 #define TAB 8
 // A file counts as unchanged if it was changed less than GRACE_S seconds after
-// the process's start. This is needed because the kernel's clock for file times
-// ticks only every few milliseconds, and because the start of a process is
-// known to ten milliseconds.
+// the process's start. GRACE_S is needed because the kernel's clock for file
+// times ticks only every few milliseconds, and because the start of a process
+// is known to ten milliseconds.
 #define GRACE_S 1.0
 
 // --- Finding the file

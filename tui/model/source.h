@@ -33,8 +33,8 @@ struct SourceRequest {
 
 struct Source {
     enum SourceState state;
-    // The reason why the state is not SOURCE_FINE, or a warning, or "". This
-    // text is safe to print.
+    // The reason why the state is not SOURCE_FINE, or a warning, or "". The
+    // reason is safe to print.
     char why[200];
     struct stat file;
     // All lines. Each line ends with a NUL and contains no other NUL.

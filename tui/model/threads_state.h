@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ThreadsState is the state of the threads view. It consists of the order and
-// the numbers of the threads.
+// ThreadsState is the state of the threads view. ThreadsState consists of the
+// order and the numbers of the threads.
 #pragma once
 
 #include "tui/model/model.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A snapshot lists the callers of each function. If it lists A as a caller of
-// B, B is a callee of A.
+// A snapshot lists the callers of each function. If a snapshot lists A as a
+// caller of B, B is a callee of A.
 #include "tui/model/tree.h"
 
 #include <errno.h>
@@ -180,7 +180,8 @@ static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
     return false;
 }
 
-// Adds a function's branch. If it is unfolded, also adds the branches below it.
+// Adds a function's branch. If the branch is unfolded, also adds the branches
+// below it.
 static void add_function(struct Walk *walk, int depth,
                          const struct CallEdge *edge, const struct Branch *like)
 {

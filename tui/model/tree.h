@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// struct Tree contains the callers and callees of one function. It does not
-// contain the branches below a folded branch. It is built either from the call
-// edges of a snapshot, or from the calls in a period. The callers view owns the
-// tree and builds it again for each frame.
+// struct Tree contains the callers and callees of one function. struct Tree
+// does not contain the branches below a folded branch. The tree is built either
+// from the call edges of a snapshot, or from the calls in a period. The callers
+// view owns the tree and builds it again for each frame.
 #pragma once
 
 #include "tui/model/calls.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A canvas is a picture of the screen in memory. It is a grid of cells, each of
-// which has a glyph and a style. Views draw on the canvas. terminal.c shows it
-// on the terminal, and batch.c prints it as text. Everything outside of the
-// grid is cut off.
+// A canvas is a picture of the screen in memory. A canvas is a grid of cells,
+// each of which has a glyph and a style. Views draw on the canvas. terminal.c
+// shows it on the terminal, and batch.c prints it as text. Everything outside
+// of the grid is cut off.
 #pragma once
 
 #include "ipc/base/bytes.h"
@@ -83,14 +83,14 @@ struct Box { // A box is a part of one screen line.
     int width;
 };
 
-// Draws text inside the box. If it is too long, one end of it is replaced by an
-// ellipsis.
+// Draws text inside the box. If the text is too long, one end of it is replaced
+// by an ellipsis.
 void Canvas_fit(struct Canvas *canvas, struct Box box, uint8_t style,
                 enum Cut cut, const char *text);
 void Canvas_fit_right(struct Canvas *canvas, struct Box box, uint8_t style,
                       const char *text);
-// Draws a path inside the box. If it is too long, its leading directories are
-// dropped before a name is cut. Returns the number of cells used.
+// Draws a path inside the box. If the path is too long, its leading directories
+// are dropped before a name is cut. Returns the number of cells used.
 int Canvas_fit_path(struct Canvas *canvas, struct Box box, uint8_t style,
                     const char *path);
 // Sets the style of every cell in the box and keeps the glyphs.

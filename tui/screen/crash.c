@@ -9,7 +9,7 @@
 static const int crashes[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
 static struct {
-    // Bytes that restore the terminal. They make the terminal leave the
+    // Bytes that restore the terminal. The bytes make the terminal leave the
     // alternate screen, show the cursor, and so on.
     char restore[256];
     // Number of bytes in `restore` (0 = there is nothing to restore).

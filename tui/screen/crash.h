@@ -15,7 +15,7 @@ bool Crash_save_mode(int fd);
 void Crash_begin(int fd);
 // Appends a byte to this list. Returns the byte.
 int Crash_add(int byte);
-// After this call, nothing is written or restored after a crash.
+// After Crash_forget, nothing is written or restored after a crash.
 void Crash_forget(void);
 void Crash_guard(void); // installs the signal handlers
 void Crash_unguard(void);

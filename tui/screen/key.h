@@ -27,8 +27,8 @@ enum Key {
     PRESS_WHEEL_UP,
     PRESS_WHEEL_DOWN,
     PRESS_CLICK = 0x1000000, // Key_click adds the number of the clicked cell.
-    // A key that waits for snapshots. It is only for the option --keys. Its
-    // number is PRESS_FRAMES plus the number of snapshots.
+    // A key that waits for snapshots. PRESS_FRAMES is only for the option
+    // --keys. The key's number is PRESS_FRAMES plus the number of snapshots.
     PRESS_FRAMES = 0x3000000
 };
 

@@ -14,7 +14,8 @@
 struct Layout {
     int width;
     int height;
-    // True if the screen is too small. The members below are then not set.
+    // True if the screen is too small. If the screen is too small, the members
+    // below are not set.
     bool too_small;
     int title_y; // Line of the view's title, or -1 on the main screen.
     int table_y; // Line of the column titles.
@@ -29,8 +30,8 @@ struct Layout {
 // Lays out the main screen. If `bare` is true, the screen has no selection and
 // no keys.
 void Layout_main(struct Layout *layout, int width, int height, bool bare);
-// Lays out any other view. It has the process's line, its own line (title_y),
-// the column titles, the body and the bottom line.
+// Lays out any other view. The other views have the process's line, the view's
+// own line (title_y), the column titles, the body and the bottom line.
 void Layout_view(struct Layout *layout, int width, int height);
 // Draws a notice that the terminal is too small.
 void Layout_draw_too_small(struct Canvas *canvas);

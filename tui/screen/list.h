@@ -120,8 +120,8 @@ void ListCell_put(struct ListCell *cell, enum Style style, const char *text);
 
 // Chooses the columns that fit into `width` cells, and their positions. Columns
 // are added by their importance, up to the first column that would leave too
-// few cells. If a list gets wider, it therefore never loses a column. The
-// column by which rows are sorted is always shown.
+// few cells. A list that gets wider therefore never loses a column. The column
+// by which rows are sorted is always shown.
 void List_arrange(struct List *list, const struct ListRows *rows, int width);
 // Returns the position of a column, or NULL if it is not shown.
 const struct ListPlace *List_place(const struct List *list, int column);

@@ -145,7 +145,7 @@ static struct StripItem *fitting(struct Strip *strip, const int *natural,
     return best;
 }
 
-// First cuts flexible items, then drops items. Then gives free cells to
+// First cuts flexible items, then drops items. After that, gives free cells to
 // flexible items that are cut. If cells are still free, takes back dropped
 // items that fit.
 static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
@@ -169,7 +169,7 @@ static void fit(struct Strip *strip, const struct Canvas *canvas, int width,
     }
 }
 
-// Draws an item inside the box. If it is cut, it ends in an ellipsis.
+// Draws an item inside the box. An item that is cut ends in an ellipsis.
 static void draw_item(const struct Strip *strip, struct Canvas *canvas,
                       const struct StripItem *item, struct Box box)
 {

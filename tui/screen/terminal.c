@@ -323,7 +323,7 @@ static void stop(struct Terminal *terminal)
     sigaddset(&mask, SIGTSTP);
     sigaddset(&mask, SIGCONT);
     raise(SIGTSTP);
-    // This process stops here until SIGCONT comes.
+    // The viewer's process stops here until SIGCONT comes.
     sigprocmask(SIG_UNBLOCK, &mask, NULL);
     sigprocmask(SIG_BLOCK, &mask, NULL);
     set_term(terminal->screen);
@@ -358,7 +358,8 @@ static int take_signals(struct Terminal *terminal)
         case SIGWINCH:
             fit_window();
             // Everything is drawn again, even if the terminal has its old size.
-            // It may have lost cells because it was smaller in between.
+            // The terminal may have lost cells because it was smaller in
+            // between.
             clearok(curscr, TRUE);
             events |= TERMINAL_RESIZED;
             break;

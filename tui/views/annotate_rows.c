@@ -62,7 +62,7 @@ static void put_bar(struct Canvas *canvas, struct Box box, int cells,
     Gauge_bar(canvas, box, part, style);
 }
 
-// Draws an instruction's bar. It shows the share of samples. Cycles of one
+// Draws an instruction's bar. The bar shows the share of samples. Cycles of one
 // execution do not show where the time goes, and are often the mean of several
 // instructions. Without samples, the bar has no colour and shows the cycles. If
 // all instructions have the same cycles, there is no bar.
@@ -292,8 +292,9 @@ static void put_natives(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, STYLE_FAINT, CUT_END, text);
 }
 
-// Writes the number of hits of a line if all were counted. Otherwise writes the
-// estimated hits per second, or a lower bound of the number.
+// Writes the number of hits of a line if all were counted. If not all hits were
+// counted, writes the estimated hits per second, or a lower bound of the
+// number.
 static const char *line_hits(char *out, size_t size, const struct Entry *entry)
 {
     char number[NUMBER_MAX];

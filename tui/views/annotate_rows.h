@@ -19,7 +19,8 @@ enum CodeColumn {
 };
 
 struct AnnotateRows {
-    // State of the view. This pointer and all others are borrowed.
+    // State of the view. This pointer is borrowed, and so are all others of the
+    // struct.
     const struct AnnotateState *state;
     const struct Snapshot *now; // The newest snapshot.
     const struct List *list;    // The list that shows the rows.
@@ -30,7 +31,7 @@ struct AnnotateRows {
 };
 
 // Fills `rows`, and chooses the columns for a screen of `width` cells. After
-// this call `source` must not move, because `rows` points to it.
+// AnnotateRows_fill `source` must not move, because `rows` points to it.
 void AnnotateRows_fill(struct AnnotateRows *source,
                        const struct AnnotateState *state,
                        const struct Snapshot *now, struct List *list,

@@ -68,8 +68,8 @@ static void draw_prompt(struct Canvas *canvas, int y,
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
 }
 
-// Draws a message on the bottom line. If it is too long, the path in it is
-// shortened first.
+// Draws a message on the bottom line. If the message is too long, the path in
+// it is shortened first.
 static void draw_message(struct Canvas *canvas, struct Box box,
                          const struct Status *status)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Draws the lines below the table of functions. They show the full name and
-// path of the selected function, and the parts of its share.
+// Draws the lines below the table of functions. The lines show the full name
+// and path of the selected function, and the parts of its share.
 #pragma once
 
 #include "tui/model/row.h"

@@ -33,8 +33,8 @@ struct FlameGraph {
 // `branch` has a box. A branch that would be too narrow has no box.
 bool FlameGraph_shows(const struct FlameGraph *graph, uint32_t branch);
 // Returns the nearest box to the left (step -1) or to the right (step 1) on the
-// line of the selected box. It may have another caller than the selected box.
-// Returns the selected branch if there is no such box.
+// line of the selected box. The returned box may have another caller than the
+// selected box. Returns the selected branch if there is no such box.
 uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step);
 // Finds the box at a position on the screen, and sets *branch to its branch.
 // Returns false if there is no box at this position.

@@ -23,8 +23,8 @@ struct Overhead {
 
 // The overhead can exceed 100 % of the program's CPU time if the program uses
 // hardly any. overhead_of therefore returns the overhead as a share of a core.
-// An older Ocular does not report this share, so the result is then a share of
-// the CPU time.
+// An older Ocular does not report the share of a core, so the result is the
+// share of the CPU time.
 static struct Overhead overhead_of(const struct Snapshot *snapshot)
 {
     struct Overhead overhead = {
@@ -45,8 +45,8 @@ static struct Overhead overhead_of(const struct Snapshot *snapshot)
     return overhead;
 }
 
-// Adds the overhead. It is shown as an alert only if the rounded number is also
-// above the limit.
+// Adds the overhead. The overhead is shown as an alert only if the rounded
+// number is also above the limit.
 static void add_overhead(struct Strip *strip, const struct Overhead *overhead,
                          int cells)
 {

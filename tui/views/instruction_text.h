@@ -22,13 +22,14 @@ void InstructionText_operand(char *out, size_t size,
                              const struct AnnotateState *state,
                              const struct ListingRow *row);
 // Writes why an instruction has no specialised form. There are three reasons:
-// it was deoptimised, it never ran, or CPython never specialised it. In the
-// third case, also writes how often it ran, if this is known.
+// it was deoptimised, it never ran, or CPython never specialised it. If CPython
+// never specialised the instruction, also writes how often it ran, if this is
+// known.
 void InstructionText_never(char *out, size_t size,
                            const struct ListingRow *row);
-// Writes a short text about the specialisation, for narrow screens. This is the
-// part of the specialised opcode's name that the base opcode does not have, or
-// a fixed word that the help explains. Returns the style in which the text is
-// drawn.
+// Writes a short text about the specialisation, for narrow screens. The short
+// text is the part of the specialised opcode's name that the base opcode does
+// not have, or a fixed word that the help explains. Returns the style in which
+// the text is drawn.
 enum Style InstructionText_short(char *out, size_t size,
                                  const struct ListingRow *row);

@@ -28,8 +28,8 @@ struct Status {
     // first_s to all_s. The part from from_s to to_s is shown.
     double first_s, all_s, from_s, to_s;
     struct Display display;
-    // Text of the process that says why no snapshot has come yet, or NULL. It
-    // may contain control characters.
+    // Text of the process that says why no snapshot has come yet, or NULL. The
+    // text may contain control characters.
     const char *notice;
     // Message on the bottom line (NULL = the keys are shown).
     const char *message;

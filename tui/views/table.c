@@ -120,8 +120,8 @@ static bool is_blank(const struct Model *model, int column)
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display)
 {
-    // If shares are not sampled, such a column can be the first one. It then
-    // needs two blank cells behind the mark of the selected row.
+    // If shares are not sampled, such a column can be the first one. The first
+    // column needs two blank cells behind the mark of the selected row.
     bool near = model->sampled && !model->latency;
 
     table->model = model;

@@ -16,8 +16,8 @@ struct Table {
 };
 
 // Fills the table with those functions that the model shows. The index of a
-// column is its enum ColumnId. After this call the table must not move, because
-// `rows` points to it.
+// column is its enum ColumnId. After Table_fill the table must not move,
+// because `rows` points to it.
 void Table_fill(struct Table *table, const struct Model *model,
                 const struct Display *display);
 // Writes a cell in the row of a function, in the format of `display`.

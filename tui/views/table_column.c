@@ -145,8 +145,8 @@ static void put_calls(struct ListCell *out, const struct TableCell *cell)
                  calls > 0 || (calls == 0 && *mark != '>') ? text : "");
 }
 
-// Writes the self time of a function. If it is an estimate, its relative error
-// is that of the number of calls.
+// Writes the self time of a function. If the self time is an estimate, its
+// relative error is that of the number of calls.
 static void put_spent(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];
@@ -211,8 +211,8 @@ static void put_cost(struct ListCell *out, const struct TableCell *cell)
     fade(out, cell->row);
 }
 
-// Writes the cycles of all timed calls. This is a lower bound if some calls
-// were not timed.
+// Writes the cycles of all timed calls. The number of cycles is a lower bound
+// if some calls were not timed.
 static void put_cycles(struct ListCell *out, const struct TableCell *cell)
 {
     char number[NUMBER_MAX], text[NUMBER_MAX + 2];

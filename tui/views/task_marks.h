@@ -14,7 +14,7 @@ const struct TaskGroup *TaskMarks_groups(const struct Ui *ui, size_t *count);
 bool TaskMarks_is_leak(const struct TaskGroup *group);
 // Returns true if a task with the age `age_s` takes ten times as long as the
 // median of the coroutine's newest calls. Returns false for tasks that are
-// grouped by the line that has created them, because the coroutine is then not
+// grouped by the line that has created them, because their coroutine is not
 // known.
 bool TaskMarks_is_long(const struct Model *model, const struct TaskGroup *group,
                        double age_s);
@@ -23,7 +23,7 @@ bool TaskMarks_is_long(const struct Model *model, const struct TaskGroup *group,
 // of tasks with this name count.
 double TaskMarks_step_s(const struct Snapshot *now,
                         const struct TaskGroup *group, const char *task);
-// Writes an age. If it is a lower bound, `>` comes before it.
+// Writes an age. If the age is a lower bound, `>` comes before it.
 void TaskMarks_write_age(struct ListCell *cell, double age_s, bool least,
                          bool is_long);
 void TaskMarks_write_step(struct ListCell *cell, double step_s);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Draws one line about the parts of the time of a function's calls. It has a
-// bar and a legend in words. This time includes the called functions and the
-// awaits. TimeBar_draw may be called by one thread only.
+// Draws one line about the parts of the time of a function's calls. The line
+// has a bar and a legend in words. The time of a call includes the functions
+// that it has called, and the awaits. TimeBar_draw may be called by one thread
+// only.
 #pragma once
 
 #include "tui/model/row.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Ui contains all that the views share: the feed, the model, the user's
-// choices, the canvas, the message, and the state of each view. It does not
-// need a terminal, so that the option --keys also works without one. Only the
-// viewer's main thread uses it.
+// choices, the canvas, the message, and the state of each view. struct Ui does
+// not need a terminal, so that the option --keys also works without one. Only
+// the viewer's main thread uses it.
 #pragma once
 
 #include "tui/model/annotate_state.h"
@@ -34,7 +34,7 @@ struct Ui {
     bool bare;
     bool ns;   // True if cycles are shown as time.
     bool quit; // True if the user wants to quit or leave.
-    // True if the user wants the list of processes (`quit` is then true, too).
+    // True if the user wants the list of processes. `quit` is true, too.
     bool leave;
     bool changed;     // True if new data has arrived since the last frame.
     bool redraw;      // True if every cell of the terminal must be drawn again.

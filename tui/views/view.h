@@ -36,8 +36,8 @@ enum ViewId {
 struct View {
     const char *name; // Name in messages and in the help.
     // Keys that open the view from any other view, and their texts for the help
-    // and the bottom line. The same key, or Esc, leads back to the previous
-    // view. opens.request is 0.
+    // and the bottom line. The key that opens a view, or Esc, leads back to the
+    // previous view. opens.request is 0.
     struct Binding opens;
     // Keys that only this view has, for requests from REQUEST_OWN on. The
     // view's own keys come before the keys of all views. An entry without keys
@@ -50,7 +50,7 @@ struct View {
     // was selected in the previous view, or 0. NULL if the view needs no
     // preparation.
     void (*open)(struct Ui *ui, uint64_t function);
-    // Requests data that is not in the snapshot. It is called when the view
+    // Requests data that is not in the snapshot. `want` is called when the view
     // comes to the front, after each key, and after each snapshot. NULL if the
     // snapshot has all that the view needs.
     void (*want)(struct Ui *ui);
@@ -68,17 +68,17 @@ struct View {
     bool (*find)(struct Ui *ui, int step, bool here);
     // begin_search saves the position at the beginning of a search.
     // restart_search goes back to it, because the search begins there again
-    // after each typed letter. Both are NULL if the position in the view's list
-    // is enough.
+    // after each typed letter. begin_search and restart_search are NULL if the
+    // position in the view's list is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
-    // Returns the selected function, or 0. It is the function that other views
-    // open, and whose hooks the key `a` installs again. NULL if the view lacks
-    // CAN_FUNCTION.
+    // Returns the selected function, or 0. Other views open the selected
+    // function, and the key `a` installs its hooks again. NULL if the view
+    // lacks CAN_FUNCTION.
     uint64_t (*function)(const struct Ui *ui);
     // Returns the line of its function that the selected row names, or
-    // NULL_U64. This line is then selected in the annotate view. NULL if the
-    // view's rows name no lines.
+    // NULL_U64. The annotate view selects the line. NULL if the view's rows
+    // name no lines.
     uint64_t (*line)(const struct Ui *ui);
     // Must be called when the user resets the counts. If the view has a window
     // of time of its own, it begins again. NULL if the view has no such window.

@@ -373,8 +373,8 @@ static void follow(struct Ui *ui)
         Ui_say(ui, true, "This line does not jump.");
 }
 
-// Returns a measure of the time that an entry takes. It is the number of its
-// samples, or cycles times hits if there are no samples.
+// Returns a measure of the time that an entry takes. The measure is the number
+// of samples, or cycles times hits if there are no samples.
 static double weight_of(const struct AnnotateState *state,
                         const struct Entry *entry)
 {

@@ -280,7 +280,7 @@ static void draw_nothing(struct Ui *ui)
 }
 
 // Draws the reason why the function in the middle has neither callers nor
-// callees. In this case the tree has only the function and two headings.
+// callees. The tree then has only the function and two headings.
 static void draw_reason(struct Ui *ui)
 {
     const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);

@@ -122,8 +122,8 @@ static void draw_title(struct Ui *ui)
                (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
 }
 
-// Draws the bar above the graph. Its text names the zoomed function, or says
-// that callees are below their callers.
+// Draws the bar above the graph. The bar's text names the zoomed function, or
+// says that callees are below their callers.
 static void draw_bar(struct Ui *ui, uint32_t zoom)
 {
     const struct FlameTree *tree = &ui->flame.tree;
@@ -305,7 +305,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 }
 
 // Selects a branch and makes its box visible. If the branch is outside of the
-// zoomed box, zooms out. If it is too narrow for a box, zooms in.
+// zoomed box, zooms out. If the branch is too narrow for a box, zooms in.
 static void reveal(struct FlameGraph *graph, struct FlameState *state,
                    uint32_t branch)
 {

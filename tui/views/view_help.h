@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The help explains all keys, columns and marks. It is shown by the help view
-// and by the list of processes.
+// The help explains all keys, columns and marks. The help is shown by the help
+// view and by the list of processes.
 #pragma once
 
 #include "ipc/snapshot.h"

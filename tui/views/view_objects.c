@@ -69,8 +69,8 @@ static bool is_of(const struct ObjectRow *row, const struct ObjectRow *type)
 }
 
 // If the row is of a type, returns the most important function that creates
-// objects of this type. Otherwise returns the row's own function. Returns NULL
-// if there is no such function.
+// objects of this type. If the row is of a function, returns the row's own
+// function. Returns NULL if there is no such function.
 static const struct ObjectRow *creator_of(const struct Model *model,
                                           const struct ObjectRow *row)
 {
@@ -216,7 +216,7 @@ static void add_creators(struct Objects *objects, const struct ObjectRow *type)
     }
 }
 
-// After this call `objects` must not move, because `rows` points to it.
+// After fill() `objects` must not move, because `rows` points to it.
 static void fill(struct Objects *objects, const struct Ui *ui)
 {
     const struct Snapshot *now = ui->model.snapshot;

@@ -46,8 +46,8 @@ static int pairs_width(const struct Ui *ui)
 // --- A change, in the log and in the counts
 
 // Returns the number of cells that the opcode `name` needs at least, if it is
-// shown next to the opcode `other`. If it is shortened, it has an ellipsis and
-// those words that `other` does not have, as in "LOAD_ATTR_METHOD_NO_DICT ->
+// shown next to the opcode `other`. A shortened name has an ellipsis and those
+// words that `other` does not have, as in "LOAD_ATTR_METHOD_NO_DICT ->
 // ...LAZY_DICT".
 static int least(const struct Canvas *canvas, const char *name,
                  const char *other)
@@ -187,8 +187,9 @@ static bool pair_passes(const struct TransitionPair *pair, const char *text)
 }
 
 // Returns the text by which the counts of changes are filtered. If the user's
-// filter is in no opcode's name, it is meant for functions. In this case
-// returns "", because the counts are sums over all functions.
+// filter is in no opcode's name, it is meant for functions. If the filter is
+// meant for functions, returns "", because the counts are sums over all
+// functions.
 static const char *pair_filter(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
@@ -236,7 +237,7 @@ static void draw_pair(struct Canvas *canvas, struct Box box,
     draw_change(canvas, box, &one);
 }
 
-// After this call `pairs` must not move, because `rows` points to it.
+// After fill_pairs() `pairs` must not move, because `rows` points to it.
 static void fill_pairs(struct Pairs *pairs, const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The opcodes view shows the log of changes of opcodes, with the instruction,
-// its old and new opcode and the time. It also shows how often each change was
-// seen, and which instructions change again and again (storms).
+// its old and new opcode and the time. The view also shows how often each
+// change was seen, and which instructions change again and again (storms).
 #pragma once
 
 #include "tui/views/view.h"

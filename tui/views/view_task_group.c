@@ -183,7 +183,7 @@ static bool stepped(const struct Singles *singles)
     return false;
 }
 
-// After this call `singles` must not move, because `rows` points to it.
+// After fill() `singles` must not move, because `rows` points to it.
 static void fill(struct Singles *singles, const struct Ui *ui)
 {
     size_t count;

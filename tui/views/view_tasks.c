@@ -224,7 +224,7 @@ static bool stepped(const struct Tasks *tasks)
     return false;
 }
 
-// After this call `tasks` must not move, because `rows` points to it.
+// After fill() `tasks` must not move, because `rows` points to it.
 static void fill(struct Tasks *tasks, const struct Ui *ui)
 {
     const struct Model *model = &ui->model;
