@@ -90,7 +90,7 @@ fpath=($COMPLETION/zsh $fpath)
 autoload -Uz compinit
 compinit -u -d $SCRATCH/dump
 exec 2>$SCRATCH/errors
-LISTMAX=100000  # else it asks whether to show more than the screen has lines
+LISTMAX=100000  # otherwise zsh asks before it shows a long list
 offer() {
     compadd() {
         local -a found

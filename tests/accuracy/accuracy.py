@@ -3,10 +3,10 @@
 
 The ground truth of a function is the time of its call in the untraced program. The time
 stamp counter is read before and after the call. The time of these readings, and of the rest
-of the line, is subtracted. The rounds follow each other in this order: truth, threshold
-500, truth, threshold 0. The error of a traced round is measured against the rounds of truth
-before and after it. The table shows the median over all rounds. `noise` is the difference
-between two rounds of truth, computed in the same way."""
+of the line, is subtracted. The rounds alternate between truth, threshold 500, truth again,
+and threshold 0. The error of a traced round is measured against the rounds of truth before
+and after it. The table shows the median over all rounds. `noise` is the difference between
+two rounds of truth, computed in the same way."""
 
 import argparse
 import math
@@ -32,8 +32,8 @@ THRESHOLDS = (500, 0)
 # median and mean of a call's own cycles, and mean of its cycles including callees
 FIGURES = {"p50": "own, p50", "mean": "own, mean", "total": "all, mean"}
 TARGET = 0.10
-STEADY = 0.10  # a round is left out if the machine changed its speed by more than this
-LEAST_NS = 200  # functions that take less time are shown, but not judged
+STEADY = 0.10  # A round is left out if the machine changed its speed by more.
+LEAST_NS = 200  # Functions that take less time are shown, but not judged.
 WAYS = ("alone", "in turns")
 BY_NAME = {each.name: each for each in SUBJECTS}
 
@@ -74,10 +74,10 @@ def alone_of(subject):
 
 
 def lines_of(group):
-    """Returns three groups of lines: the functions, then the work of each line that is not
-    the function's own, then the lines without callees. Each line follows its own last run
-    at the same distance as the line with which it is compared, so the caches are equally
-    cold for both."""
+    """Returns the lines that call the functions, then the same lines with only the work
+    that is not the function's own, and then the lines without callees. Each line follows
+    its own last run at the same distance as the line with which it is compared, so the
+    caches are equally cold for both."""
     return [
         *(each.call for each in group),
         *(each.around for each in group),

@@ -8,12 +8,12 @@ import os
 import signal
 
 TRACEME, PEEKUSER, CONT_TO_SYSCALL, SETOPTIONS = 0, 3, 24, 0x4200
-ORIG_RAX = 15 * 8  # offset of the field orig_rax in struct user
-# trace system calls and forks, and kill the children when this process ends
+ORIG_RAX = 15 * 8  # Offset of the field orig_rax in struct user.
+# Traces system calls and forks, and kills the children when this process ends.
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x100000
 EVENT_SYSCALL = signal.SIGTRAP | 0x80
-ALL = 0x40000000  # the value of __WALL
-PTRACE = 101  # number of the system call on x86-64
+ALL = 0x40000000  # The value of __WALL.
+PTRACE = 101  # Number of the system call ptrace on x86-64.
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Measures the floor for the benchmark: the cost of a sys.monitoring callback
-// that does nothing. The callback is an ordinary METH_FASTCALL function. No
-// callback of this kind can be faster.
+// Measures how much a sys.monitoring callback costs that does nothing, as the
+// lowest possible cost in the benchmark. The callback is an ordinary
+// METH_FASTCALL function. No callback of this kind can be faster.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 

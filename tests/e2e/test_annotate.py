@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests the annotate and callers views of ocular-top on a real program. The program's
-functions come from several sources: files that stay, change or vanish, archives, exec, and
+functions come from files that stay, change or vanish, from archives, from exec, and from
 names that are no file."""
 
 import os

@@ -69,7 +69,7 @@ def test_what_has_changed_is_found(runs):
     assert share["differs"] and share["change"] > 2 * share["error"] > 0
     assert found["changed"]["slowdown"] > 0.5
     calls = found["first"]["calls_per_s"]
-    assert not calls["differs"]  # the longer run makes the same number of calls
+    assert not calls["differs"]  # The longer run makes the same number of calls.
     # `--fail-above` accepts a function that became faster. On a busy machine the other
     # functions can be slower by a few tens of per cent.
     assert diff(runs, "slow.ocular", "a.ocular", "--fail-above", "150%").status == 0

@@ -81,7 +81,7 @@ while True:
     try:
         ocular.export("mine.json.gz")
         break
-    except RuntimeError as error: # until it is seen that the viewer has gone
+    except RuntimeError as error: # the process has not noticed that the viewer has ended
         assert "another export" in str(error), error
 ocular.stop_tracing()
 print("done")

@@ -47,7 +47,7 @@ def spawned(calls, seconds):
     live(calls, seconds)
 
 def forked(calls, seconds):
-    while not ocular.is_tracing(): # the child's own session begins after a moment
+    while not ocular.is_tracing(): # the child's own trace begins a little later
         time.sleep(0.01)
     live(calls, seconds)
 

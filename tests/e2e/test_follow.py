@@ -120,7 +120,7 @@ def test_spawned_children_are_followed(tmp_path, sockets, environment):
         sum(event.get("name", "").endswith("work") for event in trace["traceEvents"])
         for trace in (json.loads(each.read_text()) for each in traces)
     ]
-    assert sorted(calls) == [0, 200], calls  # each of the 100 calls has two events
+    assert sorted(calls) == [0, 200], calls  # Each of the 100 calls has two events.
     # Without the environment variable the line in site-packages does nothing.
     done = subprocess.run(
         [environment, "-c", "import sys; print('ocular' in sys.modules)"],

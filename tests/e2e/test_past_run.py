@@ -111,7 +111,7 @@ def test_calls_are_those_of_the_program(exact):
     snapshot, and the numbers of a part of the run from the events."""
     said, recording = exact
     expected = rows(said)
-    # the second keys choose a part of the run, whose numbers come from events
+    # the second keys choose a part of the run, for which events give the numbers
     for stretch in "", "[0.000001<Enter>":
         found = rows(shown(recording, "--keys", stretch) if stretch else shown(recording))
         for name in "leaf", "mid", "items", "late", "work":

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The recording of a killed program has the numbers that are in no event: latencies, calls
-in flight, exceptions, garbage collections, the GIL, event loops with their stalls, and
-asyncio's tasks. The test compares these numbers with the program's own counts."""
+"""The recording of a killed program has numbers of latencies, calls in flight, exceptions,
+garbage collections, the GIL, event loops with their stalls, and asyncio's tasks, although
+no event contains them. The test compares these numbers with the program's own counts."""
 
 import contextlib
 import json

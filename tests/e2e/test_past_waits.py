@@ -63,7 +63,7 @@ while now() < {TO_S} + 1:
     clocks.append([now(), int(ran) / 1e9])
     time.sleep(0.1)
 (recording,) = glob.glob("run.*.ocular")
-shutil.copy(recording, "killed.ocular")  # what SIGKILL would leave of it now
+shutil.copy(recording, "killed.ocular")  # as if killed now
 print(json.dumps(dict(calls=calls, clocks=clocks)), flush=True)
 """
 

@@ -109,12 +109,12 @@ FAULTS = {
                 Endless.count += 1
                 return repr([self])
         print(f(0), file=sys.stderr)
-        # Far deeper than C's stack is: CPython's own evaluation function runs it.
+        # Only CPython's own evaluation function can go this deep without C's stack.
         sys.setrecursionlimit(60_000)
         print(f(0), file=sys.stderr)
         try: repr(Endless())
         except RecursionError as error: shown = Endless.count, str(error)
-        if sys.version_info >= (3, 14):  # by C's stack, no two of which are as deep
+        if sys.version_info >= (3, 14):  # the depth depends on the size of C's stack
             shown = shown[0] > 1000, shown[1].partition(" (")[0]
         print(*shown, file=sys.stderr)
         """,
@@ -512,7 +512,7 @@ def test_serving_outlives_the_package(tmp_path, sockets):
         """
         ocular.serve(deinstrument_threshold=77)
         ocular = import_again()
-        ocular.start_tracing(quiet=True, perfetto=False)  # served, as serve() says
+        ocular.start_tracing(quiet=True, perfetto=False)  # serves, as serve() was called
         print(ocular._ocular.socket_path() is not None)
         ocular.stop_tracing()
         ocular.stop_serving()

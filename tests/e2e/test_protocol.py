@@ -308,8 +308,8 @@ def test_an_old_viewer_cannot_export(path, tmp_path, kind, payload):
         before = descriptors()
         with pytest.raises(Refused, match="this viewer is too old") as refused:
             viewer.ask(kind, payload, [file.fileno()])
-        assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP
-        assert viewer.rate(1)  # the connection stays open
+        assert refused.value.args[0] == 95  # 95 is EOPNOTSUPP.
+        assert viewer.rate(1)  # The connection stays open.
         assert descriptors() == before
     assert os.path.getsize(tmp_path / "x.json") == 0
 

@@ -278,7 +278,7 @@ def test_which_exceptions_are_raised(tmp_path):
 ORDERS = """
 import asyncio, json, ocular, os, socket, sys, threading, time
 
-DELAY_S = float(sys.argv[2])  # for which the database thinks about each query
+DELAY_S = float(sys.argv[2])  # time that the database needs for each query
 
 def answers(peer):
     while peer.recv(100):

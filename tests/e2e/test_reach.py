@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Ocular works wherever a process runs: after the login that started it has ended, as a
-service, as another user, in a container, or on a read-only root. In these tests, processes
-run in namespaces instead of containers."""
+"""Ocular works with a process after the end of the login that started it, with a service,
+with another user's process, in a container, and on a read-only root. In these tests,
+processes run in namespaces instead of containers."""
 
 import json
 import os
@@ -176,7 +176,7 @@ def test_a_service_with_a_private_tmp():
     ) as served:
         inside = "/tmp/ocular-0"
         assert served.path == f"{inside}/{served.inner_pid}.sock"
-        assert not os.path.exists(served.path)  # only the process has this path
+        assert not os.path.exists(served.path)  # the path exists only for the process
         assert is_watched(served)
 
 
@@ -308,5 +308,5 @@ def test_a_read_only_root(short, was_there):
     assert done.status == 1
     assert "Read-only file system" in done.err and "OCULAR_DIR" in done.err
     with serving(command, env={**environment, "OCULAR_DIR": str(writable)}) as served:
-        assert not list(writable.iterdir())  # the process sees another folder here
+        assert not list(writable.iterdir())  # for the process, another folder has this path
         assert is_watched(served)

@@ -21,7 +21,7 @@ WORK = """
 import time
 def work(n): return sum(map(abs, range(n)))
 def other(n): return sum(map(hash, range(n)))
-end = time.process_time() + 0.6  # enough for samples
+end = time.process_time() + 0.6  # long enough for samples
 while time.process_time() < end:
     work(3000)
     other(3000)

@@ -75,7 +75,7 @@ def naps():
 def nap():
     time.sleep(0.02)
 
-# --- Tasks, and threads: more than two sequences of packets have clocks for
+# --- Tasks, and more threads than two sequences of packets have clocks for
 
 async def numbers(count):
     for number in range(count):
@@ -335,7 +335,7 @@ def test_places_and_odd_names(answers, name):
         row for row in rows if row["calls"] + row["resumptions"] or row["name"] == "main"
     ]
     ours = {(row["name"], row["file"], row["line"]) for row in rows}
-    if "pftrace" in name:  # it has "/" instead of Windows' separators
+    if "pftrace" in name:  # paths have "/" instead of "\\"
         ours = {(called, file.replace("\\", "/"), line) for called, file, line in ours}
     assert set(of.places) == ours
 
@@ -404,7 +404,7 @@ def test_random_timelines(ask, tmp_path):
         events = [each for each in document["traceEvents"] if each.get("cat") != "loop"]
         ours = our_calls(trace.check({**document, "traceEvents": events}))
         if max(row[2] for row in ours) > 1 << 53:
-            continue  # the floats in trace.py are not exact for such times.
+            continue  # The floats in trace.py are not exact for such times.
         # One of the calls has the name of a loop, so CALLS leaves it out.
         check_calls(theirs, [row for row in ours if row[1] != "loop @3: x"])
 

@@ -44,7 +44,7 @@ def enough():
         text = file.read()
     dark = [line for line in text.splitlines() if '"name":"add","cat":"dark"' in line]
     return (
-        len(dark) > 2  # one of the stretches is over
+        len(dark) > 2  # one of these times is over
         and '"args":{"function":"add","file"' in text
         and text.count('"ProfileChunk","id"') > 9
         and text.count('"name":"CPU of a worker') > 1
@@ -70,7 +70,7 @@ values = [1, "a", 0.5]
 while not enough():
     assert time.monotonic() < end
     values.append(values.pop(0))
-    burn(0.2, values[0])  # `add` is specialised for each anew
+    burn(0.2, values[0])  # each type specialises `add` again
 done.set()
 thread.join()
 ocular.stop_tracing()

@@ -27,7 +27,7 @@ class Trace:
     other: dict
     threads: dict  # (pid, tid): name
     calls: dict = field(default_factory=lambda: defaultdict(list))
-    # executed instructions (events of the category "instruction")
+    # Instructions that were executed, as events of the category "instruction".
     steps: dict = field(default_factory=lambda: defaultdict(list))
     # steps of asyncio's tasks
     tasks: dict = field(default_factory=lambda: defaultdict(list))

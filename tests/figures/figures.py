@@ -52,8 +52,8 @@ def viewer():
     return rig("bench/bench.py", "--viewer", "--functions", "1000", "10000")
 
 
-# Programs of many kinds: calls, methods, generators, C code, text, coroutines, and code
-# that never ends.
+# Programs with calls, methods, generators, C code, text, coroutines, and code that never
+# ends.
 BENCHMARKS = (
     "richards",
     "go",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the overhead budget on a real machine: after many new functions, and when a viewer
+"""Tests the overhead budget on a real machine, after many new functions and after a viewer
 changes the budget."""
 
 import struct

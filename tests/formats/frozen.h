@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For tests: makes a timeline in memory, and the TimelineView that a reader of
-// the timeline's recording gets.
+// Helps tests to make a timeline in memory, and the TimelineView that a reader
+// of the timeline's recording gets.
 #pragma once
 
 #include "formats/recording_reader.h"

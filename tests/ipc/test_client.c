@@ -20,7 +20,7 @@
 
 #include "tests/unit.h"
 
-#define LIMIT_MS 60000 // ms; a message that takes longer makes the test fail
+#define LIMIT_MS 60000 // ms; a test fails if a message takes longer
 
 static char directory[64];
 static struct Served served;
@@ -42,9 +42,9 @@ int clock_gettime(clockid_t id, struct timespec *now)
 
 struct Script {
     int listener;
-    struct Bytes bytes; // bytes that the process sends first
-    size_t piece;       // most bytes that one send takes; 0 means all bytes
-    bool mute;          // if true, the process accepts no connection
+    struct Bytes bytes; // Bytes that the process sends first.
+    size_t piece;       // Most bytes that one send takes; 0 for all bytes.
+    bool mute;          // If true, the process accepts no connection.
     bool hang_up;
     int fd; // the connection that the process has accepted
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests Ocular's descriptors in a program that closes and opens descriptors
 // with any numbers.
-#define _GNU_SOURCE 1 // for O_TMPFILE and close_range
+#define _GNU_SOURCE 1 // for O_TMPFILE and close_range()
 #include "ipc/base/opened.h"
 #include "ipc/socket.h"
 #include "ipc/wake_socket.h"

@@ -220,8 +220,7 @@ TEST(test_encode_refuses)
     Bytes_put_u32(&bytes, 1);
     assert_int_equal(Message_encode(&bytes, &message), -EMSGSIZE);
     assert_int_equal(bytes.size, 4);
-    message.type = MESSAGE_ERROR; // this message comes from a process, so the
-                                  // larger limit applies
+    message.type = MESSAGE_ERROR; // messages of a process have a larger limit
     assert_int_equal(Message_encode(&bytes, &message), 0);
     message.type = MESSAGE_SNAPSHOT;
     assert_int_equal(Message_encode(&bytes, &message), -EINVAL);

@@ -2,7 +2,7 @@
 // Tests ipc/base/worker. Signals go to the program's own threads, the stack of
 // a worker is small, and a worker can also start in a program that has much
 // thread-local memory.
-#define _GNU_SOURCE 1 // for pthread_getattr_np and tgkill
+#define _GNU_SOURCE 1 // for pthread_getattr_np() and tgkill()
 #include "ipc/base/worker.h"
 
 #include <signal.h>
@@ -88,7 +88,7 @@ TEST(test_its_time_stays)
             Worker_start(&worker, "ocular-test", toil, &done, STACK), 0);
         while (!done)
             usleep(1000);
-        usleep(50000); // in this time, the thread ends
+        usleep(50000); // time for the thread to end
         before = Worker_cpu_ns(&worker);
         Worker_join(&worker);
         after = Worker_cpu_ns(&worker);

@@ -41,7 +41,7 @@ def f(x):
     return x
 
 def work(seconds=0.02):
-    "New functions all the time, within the budget: their hooks go in and come out."
+    "Makes new functions all the time, so that hooks are installed and removed."
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         new = types.FunctionType(f.__code__.replace(), {})
@@ -89,7 +89,7 @@ def look():
     with Client(path) as viewer:
         return viewer.snapshot()["pid"]
 
-# That there are threads: they are not ended in the midst of a start.
+# A fork in the middle of a start does not end Ocular's threads, so CPython warns.
 warnings.simplefilter("ignore", DeprecationWarning)
 ocular.serve()
 meddle.append(fork)

@@ -60,7 +60,7 @@ def test_objects_of_one_name_are_one_row():
     assert again["run_share"] >= 0 and again["samples"] >= 0
     assert rows["<module>"]["calls"] == 301
     assert [r for r in final["functions"] if r["file"] == "<made>"] == []
-    # Each call has two events: one for the call and one for the return.
+    # Each call has an event for the call and one for the return.
     assert final["events"] == 2 * (again["calls"] + 301)
 
 
@@ -119,7 +119,7 @@ class Churner:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.calls = Counter()
-        self.objects = []  # number of calls of each code object
+        self.objects = []  # Number of calls of each code object.
         # Maps an address to the names of the code objects that were at this address.
         self.names_at = {}
         self.kept = []
@@ -309,7 +309,7 @@ ocular.start_tracing(deinstrument_threshold=3, perfetto={timeline},
 def gone(snapshot):
     return sum(row["objects"] for row in snapshot["retired"])
 def look():
-    # What has gone is kept until its samples are collected, some seconds at most.
+    # Freed functions are kept for some seconds, until their samples are collected.
     before = -1
     while before != gone(snapshot := ocular.snapshot()):
         before = gone(snapshot)
@@ -390,7 +390,7 @@ def run_all(made):
         one()
         one()
 
-ocular.start_tracing(perfetto=True, quiet=True, serve=True)  # what is made once
+ocular.start_tracing(perfetto=True, quiet=True, serve=True)  # allocates what is kept
 run_all(test_churn.copies(10))
 ocular.snapshot()
 ocular.stop_tracing()
@@ -423,7 +423,7 @@ import ocular
 space = {}
 exec("def long(a=1):\\n" + "    a = a + 1\\n" * 3_000, space)
 long = space["long"]
-long()  # what CPython makes of its own
+long()  # CPython allocates its own memory here
 kept = long.__code__.co_code if KEPT else None
 size = len(long.__code__._co_code_adaptive)
 ocular.start_tracing(quiet=True, perfetto=False)

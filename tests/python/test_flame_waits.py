@@ -30,7 +30,7 @@ def viewer(own_place):
 
 class Mixed:
     """Sleeps 60 % of the time, waits for a lock for 20 %, and runs for 20 %, if the machine
-    is not busy. `s` has the seconds of each of these three."""
+    is not busy. `s` has the seconds of sleeping, waiting and running."""
 
     def __init__(self):
         self.s = dict.fromkeys(("sleep", "lock", "runs"), 0)

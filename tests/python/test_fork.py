@@ -29,7 +29,7 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < limit
         time.sleep(0.01)
-def all_named(): # a thread gives itself its name
+def all_named(): # threads set their own names
     return sum(name.startswith("ocular-") for name in ours()) == len(ours()) - 1
 if __name__ == "__main__":
     serve = os.environ.get("SERVE", "yes") == "yes"
@@ -76,7 +76,7 @@ def test_a_fork_that_began_before_the_import(tmp_path, sockets):
         """
 import json, os, sys, threading, time, warnings
 warnings.simplefilter("ignore")
-sys.setswitchinterval(60) # nobody takes the GIL from the forking thread
+sys.setswitchinterval(60) # no thread takes the GIL from the forking thread
 def work():
     pass
 def before():
@@ -84,7 +84,7 @@ def before():
     ocular.start_tracing(serve=False, quiet=True, perfetto=False)
     gate.set()
     end = time.monotonic() + 1
-    while time.monotonic() < end: # all begin to wait for the GIL
+    while time.monotonic() < end: # all threads begin to wait for the GIL
         work()
 gate = threading.Event()
 threads = [threading.Thread(target=gate.wait) for _ in range(100)]
@@ -143,7 +143,7 @@ def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
 read, write = os.pipe()
 pid = os.fork()
 if not pid:
-    tracing = ocular.is_tracing() # lets go of what the parent had
+    tracing = ocular.is_tracing() # Frees the parent's trace.
     tools = [sys.monitoring.get_tool(tool) for tool in (3, 4, 5)]
     local = [sys.monitoring.get_local_events(tool, work.__code__) |
              sys.monitoring.get_events(tool)
@@ -190,7 +190,7 @@ def test_no_warning_because_of_our_threads(tmp_path, sockets, serve):
         OTHERS
         + """
 import pty
-# As an error it would be swallowed: os.fork() does not look.
+# os.fork() ignores errors, so the warning must not become one.
 seen = warnings.catch_warnings(record=True).__enter__()
 warnings.simplefilter("always", DeprecationWarning)
 wait_until(all_named)
@@ -200,7 +200,7 @@ def nested(n):
 def thread():
     other = threading.Thread(target=work, args=(5,))
     other.start(); other.join()
-    # CPython counts threads as the kernel does: it is there for a moment more.
+    # CPython counts the kernel's threads, and this one ends a little later.
     task = f"/proc/self/task/{other.native_id}"
     wait_until(lambda: not os.path.exists(task))
 statuses = []
@@ -208,7 +208,7 @@ for n in range(12):
     if n % 4 == 0:
         pid = nested(n)
     elif n % 4 == 1:
-        thread() # it has ended: the fork is a single-threaded program's
+        thread() # after its end the program has one thread
         pid = os.fork()
     elif n % 4 == 2:
         pid, fd = pty.fork()
@@ -331,7 +331,7 @@ pid = os.fork()
 if not pid:
     viewer.close()
     os.close(go)
-    if not os.read(done, 1): # until the parent says so, or has gone
+    if not os.read(done, 1): # waits for the parent's word or end
         os._exit(1)
     work(5)
     sys.exit(9)
@@ -351,7 +351,7 @@ listed = subprocess.run([os.environ["OCULAR_TOP"]], stdin=subprocess.DEVNULL,
 listed = listed.stdout + listed.stderr
 ocular.stop_tracing()
 viewer.settimeout(20)
-while viewer.recv(65536): # the child does not hold it
+while viewer.recv(65536): # Ends, because the child has closed its copy.
     pass
 gone = not os.path.exists(path) and os.path.exists(other)
 os.write(go, b"x")

@@ -27,7 +27,7 @@ for function in functions:
     function(1)
 
 def armed():
-    "How many functions have hooks of ours."
+    "Returns the number of functions with hooks of Ocular."
     ours = [i for i in range(6) if (M.get_tool(i) or "").startswith("ocular")]
     return sum(any(M.get_local_events(i, f.__code__) for i in ours) for f in functions)
 
@@ -54,8 +54,8 @@ def settled():
     return before, tracing, armed(), [M.get_tool(i) for i in (3, 4, 5)]
 
 def lives_on():
-    "Nobody asks for anything; hooks that are met ask by themselves."
-    if SERVES: # the child's own session may begin
+    "Hooks that are called in the child ask Ocular to free the parent's trace."
+    if SERVES: # perhaps the child's own trace begins
         return None
     end = time.monotonic() + 30
     while any(M.get_tool(i) for i in (3, 4, 5)) and time.monotonic() < end:
@@ -66,7 +66,7 @@ def nested():
     return in_child(settled)
 
 def traced_anew():
-    young(1) # the first call of all, when nothing is traced
+    young(1) # its first call, while nothing is traced
     ocular.start_tracing(quiet=True, perfetto=False, deinstrument_threshold=0)
     for _ in range(7):
         functions[0](1), young(1)

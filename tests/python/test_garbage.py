@@ -49,8 +49,8 @@ def collects():
 
 
 class Pauses:
-    """Times each collection by two callbacks: one is called before Ocular's callback, and
-    one is called after it. So the pause has a lower and an upper bound."""
+    """Times each collection by one callback before Ocular's callback and one after it. So
+    the pause has a lower and an upper bound."""
 
     def __init__(self):
         self.collections = [0, 0, 0]

@@ -469,7 +469,7 @@ GEVENT = """
 
     calls, edges, stacks = Counter(), Counter(), {}
 
-    # The program counts itself: who is called by whom, in which greenlet.
+    # The program itself counts the calls and callers in each greenlet.
     def counted(function):
         name = function.__name__
         def shell(*arguments):
@@ -507,7 +507,7 @@ GEVENT = """
 
     @counted
     def sleeper(n):
-        time.sleep(0.001 * n)  # gevent's by now
+        time.sleep(0.001 * n)  # gevent's own sleep
         leaf(n)
         gevent.sleep(0)
         if n % 4 == 0: raise ValueError(n)
@@ -536,7 +536,7 @@ GEVENT = """
         gevent.joinall(jobs)
         for one in threads: one.join()
         gevent.killall(killed)
-        # Of the hub's own threads: run outside of its greenlets.
+        # A thread of the hub runs this, outside of its greenlets.
         return gevent.get_hub().threadpool.apply(sum, ([1, 2],))
 
     gevent.get_hub().handle_error = lambda *_: None  # the ValueErrors

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests three kinds of events in the timeline: counters, specialised instructions and
-samples."""
+"""Tests counters, specialised instructions and samples in the timeline."""
 
 import os
 import threading

@@ -237,8 +237,8 @@ def test_sites_and_state(tracing):
     straight(1)
     mine = row(ocular.snapshot(), "straight")
     fires = len(list(details([straight.__code__])[straight.__code__]))
-    # RESUME is both an instruction and the start of a call, and a return has two sites: one
-    # for the instruction and one for the return.
+    # RESUME is both an instruction and the start of a call. A return has one site for the
+    # instruction and one for the return.
     assert mine["sites"] == fires + 2
     assert mine["dark_sites"] == 0 and mine["state"] == "armed"
     for _ in range(4):
@@ -472,7 +472,7 @@ def test_the_time_of_dark_neighbours_is_nobodys(tracing):
     # When the next instructions have lost their hooks, the cycles of the last instruction
     # before them can no longer be measured.
     last = [r["cycles"] for r in armed]
-    assert None not in last  # from hits while all instructions had hooks
+    assert None not in last  # these hits came while all instructions had hooks
 
 
 # --- Messages about precise mode ----------------------------------------------

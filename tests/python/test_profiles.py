@@ -54,14 +54,14 @@ def written(tmp_path_factory):
 import ocular
 ocular.start_tracing(quiet=True, perfetto=False)
 {WORK}
-for number in range(300):  # until the sampler has gathered the newest
+for number in range(300):  # until samples of strange() are there
     time.sleep(0.1)
     ocular.export("t.folded")
     ocular.export("t.wall.folded")
     slept = [int(line.split()[-1]) for line in open("t.wall.folded") if ": sleep)" in line]
     if "x:y" in open("t.folded").read() and sum(slept) > 200_000:
         break
-    if number % 50 == 49:  # the governor may have missed code that ran only once
+    if number % 50 == 49:  # perhaps Ocular has missed the code that ran once
         strange()
 for name in {names}:
     ocular.export(name)

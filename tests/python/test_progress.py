@@ -76,7 +76,7 @@ def test_a_terminal_s_line_is_written_over(redirect, clock):
     clock(1)
     progress(0.05, 4_000_000)
     clock(0.1)
-    progress(0.1, 8_000_000)  # too early for the next line
+    progress(0.1, 8_000_000)  # too early for the next line of progress
     clock(0.2)
     progress(0.2, 16_000_000)
     progress.end()

@@ -160,7 +160,7 @@ def test_time_by_caller(tmp_path):
         + """
 import threading
 
-took = {"often": 0, "work": 0}  # s that it spun for each, or waited for a CPU
+took = {"often": 0, "work": 0}  # seconds, including waits for a CPU
 
 def often():
     begin = time.perf_counter()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
     reason="needs root, and unfiltered system calls",
 )
 
-CHANGE_USERS = 0xC0  # CAP_SETGID and CAP_SETUID; glibc needs them in each thread
+CHANGE_USERS = 0xC0  # CAP_SETGID and CAP_SETUID, for glibc in each thread
 
 SOURCE = """
 import glob, json, os, sys, time

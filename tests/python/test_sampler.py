@@ -199,7 +199,7 @@ import ctypes, json, ocular, sys, struct, time
 calls = {"process_vm_readv": 310, "pread64": 17}  # x86-64
 
 def forbid(*names):
-    code = struct.pack("=HBBI", 0x20, 0, 0, 0)  # the call's number
+    code = struct.pack("=HBBI", 0x20, 0, 0, 0)  # loads the call's number
     for name in names:
         code += struct.pack("=HBBI", 0x15, 0, 1, calls[name])
         code += struct.pack("=HBBI", 0x06, 0, 0, 0x00050000 | 1)  # EPERM
@@ -211,7 +211,7 @@ def forbid(*names):
     if libc.prctl(38, ctypes.c_ulong(1), zero, zero, zero):
         sys.exit(77)
     if libc.syscall(317, ctypes.c_ulong(1), ctypes.c_ulong(1), program):
-        sys.exit(77)  # seccomp: a filter, for all threads that there are
+        sys.exit(77)  # seccomp cannot filter all threads
 
 def burn():
     return sum(i for i in range(1000))

@@ -102,7 +102,7 @@ def armed():
     for tool in (3, 4, 5):
         mine = monitoring.get_tool(tool) is None
         if mine:
-            monitoring.use_tool_id(tool, "probe")  # local events outlive an id
+            monitoring.use_tool_id(tool, "probe")  # local events stay if an id is freed
         if monitoring.get_events(tool) or monitoring.get_local_events(tool, work.__code__):
             found.append(tool)
         if mine:
@@ -172,7 +172,7 @@ before = tracemalloc.get_traced_memory()[0]
 say("called")
 if sys.stdin.readline() == "leave\\n":
     until(lambda: "ocular-governor" not in ours())
-ocular.stop_serving()  # who is at it is waited for
+ocular.stop_serving()  # waits for the thread that ends the trace
 say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 """
 
@@ -234,7 +234,7 @@ ocular.serve()
 say(1)
 sys.stdin.readline()
 byte = ctypes.create_string_buffer(1)
-ctypes.PyDLL(None).read(0, byte, 1)  # with the interpreter's lock
+ctypes.PyDLL(None).read(0, byte, 1)  # holds the GIL
 say("let go")
 sys.stdin.read()
 say("end")
@@ -490,7 +490,7 @@ if not pid:
     mine = ocular._ocular.socket_path()
     os._exit(3 if os.path.exists(mine) and not ocular.is_tracing() else 4)
 status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-# One that stops before it has begun, one that traces for itself at once.
+# One child stops before its trace has begun. The other one traces itself at once.
 for act in (ocular.stop_tracing,
             lambda: (ocular.start_tracing(perfetto=False, quiet=True),
                      ocular.stop_tracing())):
@@ -602,7 +602,7 @@ for _, into in pipes:
     os.write(into, b"123456789")
 time.sleep({seconds} / 3)
 def left():
-    "What is read from what is the program's."
+    "Yields whether the program's own files are unchanged."
     for pair in pairs:
         for end in pair:
             end.setblocking(False)

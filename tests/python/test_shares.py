@@ -68,7 +68,7 @@ def snapshots():
 
     def when(is_there, what, calls=0):
         def look():
-            for _ in range(calls):  # about a tenth of a second
+            for _ in range(calls):  # takes about a tenth of a second
                 burn(0)
             turns(0.02)
             snapshot = ocular.snapshot()

@@ -34,7 +34,7 @@ def run_for(seconds):
 def ready():
     print("ready", flush=True)
 def ready_soon():
-    "Once the caller waits: CPython misses a signal that comes just before it does."
+    "Prints when the caller waits, because CPython misses a signal that comes earlier."
     threading.Timer(0.3, ready).start()
 def forever():
     while True:
@@ -167,7 +167,7 @@ signal.signal(signal.SIGALRM, tick)
 signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
 while len(ticks) < 20:
     work(50)
-print(all(ticks)) # one more may have been on its way
+print(all(ticks)) # perhaps one more was on its way
 """,
         [],
     ),

@@ -292,7 +292,7 @@ def test_the_pairs_are_the_log_counted(tracing):
 
 def test_the_log_is_bounded_and_the_counts_are_not(tracing):
     tracing()
-    before = pairs_of(ocular.snapshot())  # pairs that earlier tests have made
+    before = pairs_of(ocular.snapshot())  # pairs of opcodes from earlier tests
     adds = [make_add() for _ in range(130)]
     kinds = itertools.cycle([FLOATS, INTS])
     for add in adds:
@@ -369,7 +369,7 @@ def work(things):
         thing.value = 2
     for i in produce(4):
         total += i
-    for i in (1,):  # once: what our own arming did is seen for a while
+    for i in (1,):  # runs once, so changes by Ocular's hooks stay visible
         total += i
     first, second = total, 2
     text = text + "x"

@@ -17,9 +17,9 @@ from e2e.program import PYTHON, run, top, wait_until
 QUIET = dict(perfetto=False, quiet=True)
 MODES = {"a budget": dict(overhead_budget=0.01), "all hits": dict(deinstrument_threshold=0)}
 # A busy machine can stop a thread between the hook of an event and the moment at which the
-# program reads the clock. So each length in the log is compared with two times: one that
-# lies within the step, and one that contains the step. Ocular's clock can differ from the
-# program's clock by this share.
+# program reads the clock. So each length in the log must be between a time within the step
+# and a time that contains the step. Ocular's clock can differ from the program's clock by
+# this share.
 CLOCK = 1e-3
 
 
@@ -351,7 +351,7 @@ FOREIGN = """
 import asyncio, functools, time, ocular
 
 class Handle(asyncio.Handle):
-    def _run(self):  # another function than asyncio's
+    def _run(self):  # a function that is not asyncio's
         self._context.run(self._callback, *self._args)
 
 async def step():

@@ -54,7 +54,7 @@ def test_nothing_is_left(sockets):
     ocular.start_tracing(serve=True, quiet=True)
     for case in pure.CASES.values():
         case()
-    wait_until(lambda: len(threads()) >= 3)  # threads set their own names
+    wait_until(lambda: len(threads()) >= 3)  # Ocular's threads set their own names
     ocular.stop_tracing()
     assert leftovers() == []
     codes = [

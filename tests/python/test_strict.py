@@ -44,7 +44,7 @@ def fails():
     raise ValueError
 for _ in range({warm}):
     work(1000)
-# The program must not ask the kernel for memory later. Both allocators keep what is freed
+# The program must not ask the kernel for memory later. Both allocators keep freed memory
 # here.
 libc.malloc.restype = ctypes.c_void_p
 libc.free.argtypes = [ctypes.c_void_p]
@@ -66,7 +66,7 @@ for _ in range({rounds}):
     except ValueError:
         pass
 write(1, b"done")
-leave(60, 7)  # exit: not exit_group
+leave(60, 7)  # exit, not exit_group
 """
 
 STRICT, NO_COUNTER = "22, 1", "26, 2"  # arguments for PR_SET_SECCOMP and PR_SET_TSC

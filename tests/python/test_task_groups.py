@@ -377,7 +377,7 @@ def test_cpu_time_steps_and_places(tmp_path):
         ended.set()
         old = asyncio.create_task(leaf(event))
         await whole(lambda groups: "leaf" in groups)
-        both = asyncio.gather(old)  # creates no task
+        both = asyncio.gather(old)  # Creates no task.
         # New tasks use the memory and the name of these tasks again.
         for _ in range(20):
             await asyncio.create_task(hundred(ended), name="hundred")
@@ -411,7 +411,7 @@ def test_cpu_time_steps_and_places(tmp_path):
         await asyncio.gather(both, steps, works)
         alive = [weakref.ref(task) for task in (old, steps, works)]
         del old, both, steps, works, groups, group
-        await asyncio.sleep(0)  # the handle of the current step refers to the tasks
+        await asyncio.sleep(0)  # the current step's handle refers to the tasks
         gc.collect()
         assert not any(task() for task in alive)
 

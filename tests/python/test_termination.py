@@ -75,7 +75,7 @@ def test_its_recording_stays(tmp_path, kind):
 
 HANDLES = """
 def handle(number, frame):
-    os.write(1, b"mine\\n")  # print() may be at work below
+    os.write(1, b"mine\\n")  # print() may be on the stack
     sys.exit(3)
 signal.signal(signal.SIGTERM, handle)
 ready()
@@ -162,7 +162,7 @@ def test_no_socket_is_left(tmp_path, sockets, kind):
 
 
 CHILDREN = """
-def end(child): # by the signal, at once
+def end(child): # the signal must end it at once
     time.sleep(0.2)
     os.kill(child, signal.SIGTERM)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

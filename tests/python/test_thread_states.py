@@ -11,7 +11,7 @@ PRELUDE = """
 import json, ocular, os, signal, sys, threading, time
 sys.path.insert(0, os.environ["OCULAR_TEST_EXTENSIONS"] + "/tests/python")
 import native_threads
-signal.alarm(55) # should anything hang
+signal.alarm(55) # in case anything hangs
 pid = os.getpid()
 settings = dict(overhead_budget=0.5, quiet=True, perfetto=False)
 def spin(seconds):
@@ -31,7 +31,7 @@ def row(snapshot, tid=None):
 def share(snapshot, name):
     return sum(f["share"] or 0 for f in snapshot["functions"] if f["name"] == name)
 def spin_until_sampled():
-    "Most of this thread's CPU time was sampled, in spin: the last snapshot."
+    "Spins until samples in spin() have most of this thread's CPU time. Returns a snapshot."
     limit = time.monotonic() + 50
     while time.monotonic() < limit:
         spin(0.05)
@@ -205,7 +205,7 @@ read, write = os.pipe()
 numbers = range(1_000_000)
 def arm():
     os.write(write, b"1")
-    sum(numbers) # in C, with the lock
+    sum(numbers) # C code that holds the GIL
     raise RuntimeError("not now")
 ocular._ocular.serve(arm, 5)
 viewer = subprocess.Popen([os.environ["OCULAR_TOP"], f"--pid={pid}", "--once"],

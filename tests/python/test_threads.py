@@ -101,7 +101,7 @@ def test_thousands_of_short_threads(settings):
     and the thread that has used the most CPU time stays in it."""
     ocular.start_tracing(**settings)
     run_threads(1, spin, 0.05, name="long")
-    for _ in range(19):  # fewer calls than the threshold
+    for _ in range(19):  # 19 calls a second, fewer than the threshold
         run_threads(100, brief, name="short")
     run_threads(1, spin, 0.05, name="late")
     time.sleep(0.05)
@@ -115,7 +115,7 @@ def test_thousands_of_short_threads(settings):
     assert named(final, "long 0") and named(final, "late 0")
     names = {t["name"].split()[0] for t in ended if t["name"]}
     assert names == {"long", "short", "late"}
-    again = ocular.start_tracing(**settings)  # has no row of the old threads
+    again = ocular.start_tracing(**settings)  # must not have rows of the old threads
     again = ocular.stop_tracing()
     assert [t["name"] for t in threads_of(again)] == ["MainThread"]
     assert again["threads_dropped"] == 0

@@ -101,7 +101,7 @@ def make(body="pass"):
     space = {}
     exec(compile(f"def f{number}():\\n    {body}", "<made>", "exec"), space)
     return space[f"f{number}"]
-def make_debt(): # until a function is not looked at any more
+def make_debt(): # until Ocular ignores a new function
     def is_put_off():
         for _ in range(200):
             f = make()
@@ -128,11 +128,11 @@ before = ocular.snapshot()["memory_bytes"]
 for _ in range(8000):
     make()()
 after = ocular.snapshot()["memory_bytes"]
-burn(1.5) # the governor looks around meanwhile
+burn(1.5) # the governor wakes up meanwhile
 f = make()
 make_debt()
 f()
-f() # it is known then, and armed or left for later
+f() # now Ocular knows f, with or without hooks
 say(before, after, len(seen), len(rows()), row(f.__name__)["calls"])
 """,
     )
@@ -234,7 +234,7 @@ def is_another():
 burn_until(is_another)
 before = sampler()["samples"]
 burn_until(lambda: sampler()["samples"] > before + 3)
-# One that was on its way may have come before.
+# Perhaps one signal was already on its way.
 del caught[:]
 for _ in range(3):
     os.kill(os.getpid(), first)

@@ -19,7 +19,7 @@ class Entry:
     control: str  # a program, or the event of a tool, with the same failure without Ocular
     # versions such as "3.12" or "3.13.12"; empty for all versions
     versions: list = field(default_factory=list)
-    modes: list = field(default_factory=list)  # modes; empty for all modes
+    modes: list = field(default_factory=list)  # modes; Empty for all modes.
     met: bool = False  # True if the difference has occurred in this run
 
     def __post_init__(self):

@@ -38,7 +38,7 @@ LEAST_LIMIT = 120  # Seconds. No run has a shorter time limit.
 # a changed environment, no tests (a skipped module), or a failed rerun.
 REGULAR_EXITS = {0, 2, 3, 4, 5}
 
-RESULT = re.compile(r"^Result: ", re.M)  # regrtest prints this line last
+RESULT = re.compile(r"^Result: ", re.M)  # regrtest prints "Result: " in its last line
 
 
 @dataclass
@@ -51,8 +51,8 @@ class Run:
     # "exit N", "crash: ...", "crash at exit: ..." (after all tests had run) or "hang:
     # ..." (the run was ended because it took too much time or memory)
     end: str = "exit 0"
-    tests: dict = field(default_factory=dict)  # maps a test's id to its Outcome
-    # kinds and texts of problems that were found after the run
+    tests: dict = field(default_factory=dict)  # Maps a test's id to its Outcome.
+    # Kinds and texts of problems that were found after the run.
     notes: list = field(default_factory=list)
     output: str = ""
 

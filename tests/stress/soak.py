@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`make soak` traces a program with mixed work for an hour (`--seconds N`) with a budget,
-while viewers of many kinds connect and disconnect. At the end, three conditions are
-checked: memory has not grown, the overhead is within the budget, and the numbers of no
-function are too old. In addition, no event may be lost, and no descriptor and no thread may
-be left. `soak.py program FOLDER` is the program, which runs until its stdin is closed."""
+while viewers of many kinds connect and disconnect. At the end, memory must not have grown,
+the overhead must be within the budget, and no function's numbers may be too old. In
+addition, no event may be lost, and no descriptor and no thread may be left. `soak.py
+program FOLDER` is the program, which runs until its stdin is closed."""
 
 import argparse
 import json

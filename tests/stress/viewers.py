@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Runs two kinds of viewers: the real ocular-top, and a client of the protocol. This client
-sends every kind of request and invalid data, and disconnects at bad moments."""
+"""Runs the real ocular-top, and a client of the protocol. This client sends every kind of
+request and invalid data, and disconnects at bad moments."""
 
 import json
 import os

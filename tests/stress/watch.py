@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds out which resources a process holds before and after the test: threads,
-descriptors, memory, children and tool ids. Also traces a quiet phase, in which the true
-number of calls is known."""
+"""Finds out which threads, descriptors, memory, children and tool ids a process holds
+before and after the test. Also traces a quiet phase, in which the true number of calls is
+known."""
 
 import ctypes
 import gc

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/session/builder: the values in a snapshot that are null or
-// estimated.
+// Tests which values tracer/session/builder sets to null or estimates.
 #include "ipc/base/now.h"
 #include "tracer/session/builder.h"
 

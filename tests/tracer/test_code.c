@@ -114,7 +114,7 @@ TEST(test_huge_code)
 
     for (size_t i = 0; i < COUNT; i++)
         bytecode[2 * i] = i % 2 ? CACHE : POP_JUMP_IF_FALSE;
-    // 32768 branches, each with two sites
+    // 32768 branches with two sites each.
     code = code_of(bytecode, 2 * COUNT, 500, true);
     assert_int_equal(code->layout.site_count, UINT16_MAX - 1);
     assert_int_equal(Code_site(code, 4)->unit, 2);

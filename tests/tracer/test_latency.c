@@ -186,8 +186,8 @@ TEST_FIXTURE(test_calls_end_after_the_slice)
 {
     f->code->hot.running++;
     suspend(f, 7, 1000, 1);
-    f->code->hot.running++; // is suspended after the slice
-    f->code->hot.running++; // is never suspended
+    f->code->hot.running++; // A call that is suspended after the slice.
+    f->code->hot.running++; // A call that is never suspended.
     end_slice(f, 100);
     assert_true(f->code->hot.watched);
     assert_true(stays_at_yield(f, 8, 2000));

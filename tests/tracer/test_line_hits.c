@@ -98,7 +98,7 @@ TEST(test_estimated_rates_of_bursts)
         hit(lines, 10, 100);
     one = LineHits_rate(lines, &lines->lines[0], .01, HZ);
     assert_float_equal(one, .01 * HZ * (48 + 64) / (48 * 50 + 64 * 100), 1);
-    // Without a rate: too much time was lost, or the function waits too much.
+    // No rate, because too much time was lost or the function waits too much.
     LineHits_lose(lines, (int64_t)Counter_get(&lines->ticks));
     assert_true(isnan(LineHits_rate(lines, &lines->lines[0], .01, HZ)));
     assert_true(isnan(LineHits_share(.2, .1)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/objects: programs in virtual time, whose objects are known.
+// Tests tracer/hook/objects by programs in virtual time with known objects.
 #include "tracer/hook/objects.h"
 
 #include <math.h>

@@ -70,7 +70,7 @@ static void make_step(struct sock_filter *step, uint32_t left)
         // Only these words of memory, which are often stored.
         step->k = small % 3;
     else if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS)
-        step->k = small % 12 * 4; // 8 and 12 are replaced below
+        step->k = small % 12 * 4; // offsets 8 and 12 are replaced below
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 8)
         step->k = 0;
     if (class <= BPF_LDX && BPF_MODE(step->code) == BPF_ABS && step->k == 12)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests two rules of the canvas: it clips at its edges, and it never draws half
-// of a wide glyph.
+// Tests that the canvas clips at its edges, and that it never draws half of a
+// wide glyph.
 #include "tui/screen/canvas.h"
 
 #include "tests/unit.h"

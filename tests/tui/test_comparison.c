@@ -313,7 +313,7 @@ TEST_WITH(a_function_that_is_slower, NULL, release)
     for (unsigned k = 0; k < runs; k++) {
         struct Request one = PLAIN, slow;
         const struct ComparedFunction *f;
-        one.samples = 4000; // about 300 of them find f3
+        one.samples = 4000; // about 300 of these samples find f3
         slow = one;
         slow.slower = 1.5;
         compare(&one, &slow);

@@ -18,7 +18,7 @@ static char directory[64], path[128];
 static int listener, connection;
 static struct Bytes heard;
 static struct Fleet *fleet;
-static uint64_t calls; // in the newest merged snapshot
+static uint64_t calls; // number of calls in the newest merged snapshot
 
 static void set_up(void)
 {

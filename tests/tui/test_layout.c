@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the layout at every size of the screen: no line is outside of the
+// Tests the layout at every size of the screen. No line is outside of the
 // screen or on top of another line, the table is always visible, and a wider
 // screen never has fewer columns.
 #include "tui/screen/layout.h"

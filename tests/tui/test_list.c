@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the selection of a list: the selection is always one of the rows, it
-// follows its row, and it is always visible.
+// Tests that the selection of a list is always one of the rows, follows its
+// row, and is always visible.
 #include "tui/screen/key.h"
 #include "tui/screen/keymap.h"
 #include "tui/screen/list.h"

@@ -212,7 +212,7 @@ EFFECTS = {
         "Right": ([], lambda before, after: len(after.split()) != len(before.split())),
     },
     "Flame": {
-        # perhaps samples have C functions already, because C was pressed in another view
+        # C was pressed in another view before, so samples can have C functions already
         "C": ([], "C functions are (shown|hidden)"),
         "Enter": (BOX, lambda before, after: f"zoomed in on {box(before)}" in after),
         "Right": (BOX, other_box),
@@ -406,7 +406,7 @@ CHANGING = """
 import ocular, sys
 names = {}
 exec("def add(a, b):\\n    return a + b\\n", names)
-# Who hardly runs has hardly a budget: where a snapshot is dear it would go dark.
+# This program runs seldom, so its budget is small. With a threshold, add() could go dark.
 ocular.start_tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0)
 def feed(x):
     for _ in range(150):

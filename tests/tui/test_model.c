@@ -374,7 +374,7 @@ TEST_WITH(test_reset, prepare, finish)
     assert_int_equal(model.base_events, 12000000);
     for (size_t i = 0; i < model.shown; i++)
         assert_true(Row_self(Model_row(&model, i)) <= 2.1e9);
-    // A new trace begins: nothing is left of the counts of the old trace.
+    // A new trace begins, with nothing of the counts of the old trace.
     struct Snapshot *young = Sample_new((struct SampleSpec){.tick = 0});
     young->uptime_s = 1;
     Model_push(&model, young);

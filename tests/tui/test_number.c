@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the formatting of numbers: each number has the right unit at every
-// boundary between two units, and is never too wide.
+// Tests that numbers have the right unit at every boundary between two units,
+// and are never too wide.
 #include "tui/text/number.h"
 
 #include <math.h>

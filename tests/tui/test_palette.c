@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Tests that every colour is readable on three backgrounds: a white terminal, a
-// black terminal, and the viewer's own bars. Without colours, a selected row
-// still looks different from other rows.
+// Tests that every colour is readable on a white terminal, on a black terminal,
+// and on the viewer's own bars. Without colours, a selected row still looks
+// different from other rows.
 #include "tui/screen/canvas.h"
 #include "tui/screen/palette.h"
 

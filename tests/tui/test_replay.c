@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tests the replay of a recording: the replay plays all messages in order, and
-// answers requests from the file. The replay plays one snapshot at each call,
-// or snapshots at the recorded times. The replay refuses a damaged file, or
-// ends early with a message.
+// Tests that the replay of a recording plays all messages in order, and answers
+// requests from the file. The replay plays one snapshot at each call, or
+// snapshots at the recorded times. The replay refuses a damaged file, or ends
+// early with a message.
 #include "ipc/base/heap.h"
 #include "tests/tui/sample.h"
 #include "tui/model/feed.h"

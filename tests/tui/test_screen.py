@@ -206,7 +206,7 @@ def test_rearm_is_of_the_function_that_is_selected(top):
     views = (
         # selected function: Plan.execute
         (("\\", *"LOAD_ATTR", "Enter", "o"), "UPTIME", "", 2),
-        # selected function: a callee of the first one
+        # selected: a callee of the first function
         (("c",), "CALLEES", "jjj", 2),
         (("f",), "all threads", "j", 12),  # selected function: <module>
     )
@@ -331,7 +331,7 @@ def test_save_says_what_it_saves(start, tmp_path):
     top.press("E", "\x15", *"tree.json", "Enter")
     top.wait("Saved as JSON: tree.json.* counts are since the reset")
     saved = json.loads((tmp_path / "tree.json").read_text())
-    assert len(saved["functions"]) == 12  # the filter does not apply to the tree
+    assert len(saved["functions"]) == 12  # The filter does not apply to the tree.
     # There were 612 calls since the start, but none since the reset.
     assert saved["functions"][0]["calls"] == 0
     assert saved["uptime_s"] >= saved["counts_since_s"] > 8000

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the snapshot that the key E saves: it has the functions and counts that
-// are on the screen.
+// Tests that the snapshot that the key E saves has the functions and counts
+// that are on the screen.
 #include "tests/tui/sample.h"
 #include "tui/model/since.h"
 

@@ -165,7 +165,7 @@ static const char *const walks[] = {
     "<Enter>/\xe2\x80\x8b\xcc\x81\xe6\x95\xb0",
     "\\\xe6\x95\xb0\xe6\x8d\xae",
 };
-#define UNSAMPLED 13 // number of `walks` that are tested without a sampler
+#define UNSAMPLED 13 // this many `walks` are tested without a sampler, too
 
 TEST(test_every_view)
 {

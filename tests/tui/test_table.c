@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the text of the cells in the main table: numbers, null, and the signs
-// `~`, `>=` and `<`.
+// Tests how the cells in the main table show numbers, null, and the signs `~`,
+// `>=` and `<`.
 #include "tests/function_record.h"
 #include "tui/screen/gauge.h"
 #include "tui/text/text.h"
@@ -379,10 +379,10 @@ TEST_WITH(test_changes_since_a_baseline, set_up, NULL)
     row.mark[COLUMN_WALL_P99] = .4;
     assert_string_equal(says(COLUMN_WALL_P99, &display), "+100ms");
     assert_int_equal(cell.style, STYLE_HEAT_4);
-    function.in_flight = 12; // growth, as with a leak of tasks
+    function.in_flight = 12; // The number grows, as with a leak of tasks.
     row.mark[COLUMN_IN_FLIGHT] = 4;
     assert_string_equal(says(COLUMN_IN_FLIGHT, &display), "+8");
-    function.self_cycles = 600900; // sums always grow, so without colour
+    function.self_cycles = 600900; // A sum always grows, so it has no colour.
     row.mark[COLUMN_SELF] = 600200;
     assert_string_equal(says(COLUMN_SELF, &display), "+700");
     assert_int_equal(cell.style, STYLE_PLAIN);

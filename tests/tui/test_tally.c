@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/model/tally, which adds up numbers of all functions: a number that
-// is not measured is NaN, not zero.
+// Tests that tui/model/tally adds up the numbers of all functions. A number
+// that is not measured is NaN, not zero.
 #include "tui/model/tally.h"
 
 #include <math.h>

@@ -296,11 +296,11 @@ def test_in_tmux_stopped_and_continued_by_a_shell(recording, tmp_path):
         pane.press("j")
         pane.wait("▸.*Plan.execute")
         pane.press("C-z")
-        # the shell's screen is back
+        # the shell's screen has come back
         pane.wait("(?m)^before(.|\n)*Stopped")
         assert "▸" not in pane.text()
         pane.press("stty -a | grep -c -- -icanon", "Enter")
-        pane.wait("(?m)^0$")  # so is the shell's terminal mode
+        pane.wait("(?m)^0$")  # the shell's terminal mode has come back
         pane.run("resize-window", "-x", "120", "-y", "40")
         pane.press("fg", "Enter")
         pane.wait("▸.*Plan.execute")

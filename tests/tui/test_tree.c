@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the tree of callers and callees around a function: shares add up,
+// Tests the tree of callers and callees around a function. Shares add up,
 // recursion ends, and branches that were unfolded stay unfolded in the next
 // snapshot.
 #include "tui/model/tree.h"

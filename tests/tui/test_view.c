@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the table of views: no key has two meanings in one view, every view
+// Tests the table of views. No key has two meanings in one view, every view
 // opens from every other view, and Esc leads back.
 #include "tests/sanitizers.h"
 #include "tests/tui/stage.h"
@@ -135,8 +135,8 @@ static struct Thread *threads_of(struct Snapshot *snapshot)
     return (struct Thread *)(uintptr_t)snapshot->threads;
 }
 
-// Two threads have the same id: one thread runs, and the other thread had this
-// id before and has ended.
+// Two threads have the same id. One thread runs. The other thread had this id
+// before, and has ended.
 static struct Snapshot *with_a_tid_twice(unsigned tick)
 {
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = tick});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests the annotate view with a made-up listing: the text of each line at
-// every size, hostile names and sources, and the text while there is no code.
+// Tests how the annotate view shows a made-up listing at every size, hostile
+// names and sources, and a function whose code has not come yet.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/app/updates.h"

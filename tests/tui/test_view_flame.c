@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tui/views/view_flame: each box is inside its caller's box at every
-// size, and the keys have the effect that the help gives.
+// Tests that each box of tui/views/view_flame is inside its caller's box at
+// every size, and that the keys have the effect that the help gives.
 #include "tests/tui/stage.h"
 #include "tui/app/frame.h"
 #include "tui/screen/key.h"
