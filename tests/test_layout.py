@@ -286,11 +286,11 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 def test_who_attaches_to_the_interpreter():
-    """Only threads in these files take the GIL. The governor takes it throughout a trace.
-    The activation thread and the child starter take it when a trace begins or ends. A
-    thread that stops a trace takes it to handle signals while the timeline is written. A
-    thread that forks takes it again, because it has released it before. One thread state is
-    made only to find its offset in the list of thread states."""
+    """Only threads in these files take the GIL. The governor takes the GIL throughout a
+    trace. The activation thread and the child starter take it when a trace begins or ends.
+    A thread that stops a trace takes it to handle signals while the timeline is written. A
+    thread that forks takes the GIL again, because it has released the GIL before. One
+    thread state is made only to find its offset in the list of thread states."""
     assert {
         path.name
         for path in sources()

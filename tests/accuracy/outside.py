@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Contains code whose cycles are not measured. The filters of the trace exclude this code.
-Some of its functions replace a callee while the truth about the caller is measured."""
+Some functions here replace a callee while the truth about the caller is measured."""
 
 
 def empty():

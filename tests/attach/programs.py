@@ -43,8 +43,8 @@ print("ready", flush=True)
 threads[0].join()
 """
 
-# The main thread calls a C function, which returns when stdin has input. The thread holds
-# the GIL while it is in this C function.
+# The main thread calls a C function, which returns when stdin has input. In this C
+# function, the thread holds the GIL.
 BLOCKED = """
 import ctypes
 held, room = ctypes.PyDLL(None), ctypes.create_string_buffer(1)

@@ -34,7 +34,7 @@ EVENTS = sys.monitoring.events
 BRANCH = getattr(EVENTS, "BRANCH_LEFT", 0) or EVENTS.BRANCH
 FLOOR_TOOL = 5
 ROUNDS = 15
-# rounds of a probe; each has two events, and the ring has room for all events
+# Rounds of a probe. A round has two events, and the ring has room for all events.
 COUNT = 20_000
 TARGET_NS, TARGET_TIMELINE_NS, TARGET_DARK = 12, 16, 1.02
 # In the configuration FLOOR, the callback is an empty METH_FASTCALL function.
@@ -56,7 +56,7 @@ def floor(probe):
     monitoring.use_tool_id(FLOOR_TOOL, "floor")
     for bit in bits:
         monitoring.register_callback(FLOOR_TOOL, bit, FLOOR.nothing)
-    # C_RETURN cannot be set: CPython sends it for each CALL.
+    # C_RETURN cannot be set: CPython sends this event for each CALL.
     monitoring.set_events(FLOOR_TOOL, probe.events & EVENTS.RAISE)
     monitoring.set_local_events(
         FLOOR_TOOL, probe.code, probe.events & ~EVENTS.RAISE & ~EVENTS.C_RETURN

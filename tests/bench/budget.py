@@ -10,9 +10,9 @@ other one is stopped (SIGSTOP), together with Ocular's threads in it. Each turn 
 is compared with the turns of the other process before and after it. A pair of turns is left
 out if its difference deviates by more than a tenth from the typical difference, because the
 machine has changed its speed between the two turns. The speed rises as often as it falls,
-so this leaves out as many turns of one process as of the other. If the traced process is
-more expensive more often than chance explains, Ocular costs bursts of time. Such bursts
-count as a miss.
+so as many turns of one process as of the other are left out. If the traced process is more
+expensive more often than chance explains, Ocular costs bursts of time. Such bursts count as
+a miss.
 
 One process is traced in the first half of a run, and the other in the second half. Two
 processes differ by one or two per cent as long as they live. The mean over both halves does

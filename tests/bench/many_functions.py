@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program with 5 000 functions, for the benchmark of the budget. All functions are called
-many times from the start, so they lose their hooks at the same time."""
+many times from the start, and lose their hooks at the same time."""
 
 import random
 

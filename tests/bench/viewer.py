@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`make bench ARGS=--viewer` measures the cost of an open viewer in the viewer's process
 and in the traced process, and the speed of the viewer. The traced programs have 100, 1 000
-and 10 000 functions. A row that has a target is judged by it. If a row misses its target,
-the benchmark fails."""
+and 10 000 functions. If a row has a target, the benchmark compares the row with the target.
+If a row misses its target, the benchmark fails."""
 
 import argparse
 import contextlib
@@ -143,8 +143,8 @@ class Terminal:
 
     def connecting_ms(self):
         """Presses the key that goes back to the list of processes. Then returns the time
-        that ocular-top takes from the list to the first frame. In this time it connects,
-        gets a snapshot and draws the snapshot."""
+        that ocular-top takes from the list to the first frame. In this time ocular-top
+        connects, gets a snapshot and draws the snapshot."""
         self.settle()
         os.write(self.fd, b"p")
         self.until(b"which process")

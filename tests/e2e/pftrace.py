@@ -209,8 +209,8 @@ def said(sequence, event, names):
 
 
 def packets(data):
-    """Yields each packet together with its sequence. Then the state of the
-    sequence already includes the packet."""
+    """Yields each packet together with its sequence, whose state already includes the
+    packet."""
     sequences = {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:

@@ -198,8 +198,8 @@ def test_the_next_run_says_so(tmp_path):
 
 
 def test_a_traced_program_runs_another_traced_program(tmp_path):
-    """Both programs have the same process id. The recording of the first program stays, and
-    the second program writes its output beside it."""
+    """Both programs have the same process id. The recording of the first program is kept,
+    and the second program writes another file."""
     other = write(tmp_path, WORK + "work(30)\nprint(os.getpid())", "other.py")
     command = f"[sys.executable, '-m', 'ocular', '--output', 't.json', {str(other)!r}]"
     body = f"work(2000)\ntime.sleep(0.3)\nos.execv(sys.executable, {command})"

@@ -143,7 +143,7 @@ def test_functions(recorded):
         assert parts[kind] > row["wait_share"] / 2
     burns = found["burns"]
     assert burns["share"] == near(truth.ran())
-    # Ocular learns only seconds later for how long a thread had no CPU, so this is rough.
+    # This bound is rough, because Ocular learns only seconds later who had no CPU.
     assert 0 <= burns["wait_share"] < 1 - truth.ran() + 3 * NEAR
     assert burns["total_parts"]["sleep"] == 0
     forever = found["forever"]

@@ -365,7 +365,7 @@ for name in {names}:
 def test_modules_with_names_of_the_standard_library(tmp_path, way):
     """The program imports its own modules, and Ocular imports the modules of the
     standard library with the same names."""
-    # CPython itself imports some modules: for -c, at its end, and for -m before it runs
+    # CPython itself imports some modules for -c, at its end, and for -m before it runs
     # Ocular's code.
     without = "linecache", "threading", "importlib", "types", "warnings", "pkgutil"
     folder = tmp_path / "app"

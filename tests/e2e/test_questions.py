@@ -144,8 +144,8 @@ sys.stdin.read()
 
 
 def test_why_one_core_is_full(tmp_path):
-    """The threads wait for the GIL. A C function holds it for the longest time, and the
-    view shows the line that calls this function."""
+    """The threads wait for the GIL. A C function holds the GIL for the longest time, and
+    the view shows the line that calls it."""
     keys = keys_of("Why is one core full and nothing gets faster?")
     assert len(keys) <= 3
     line = 1 + SHOP.split("\n").index("    return sorted(prices)[0]")

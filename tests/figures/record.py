@@ -14,8 +14,8 @@ BETTER = ("lower", "higher", "nearer")
 
 
 def recording():
-    """Returns True if `make figures` has started this program. Then a missed target does
-    not change the program's exit status, because the table of figures shows it."""
+    """Returns True if `make figures` has started this program. In this case, a missed
+    target does not change the exit status."""
     return bool(os.environ.get("OCULAR_FIGURES"))
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Contains services that count their own calls and have known faults, and their clients,
-for test_services.py and test_answers.py. The interpreter of $OCULAR_BENCHMARKS runs them.
-Each service has the same functions. `slow` waits, `stall` sleeps in its thread, and
-`broken` raises a KeyError.
+for test_services.py and test_answers.py. The interpreter of $OCULAR_BENCHMARKS runs the
+services. Each service has the same functions. `slow` waits, `stall` sleeps in its thread,
+and `broken` raises a KeyError.
 
     services.py KIND PORT                serves
     -m gunicorn services:django          serves in the same way

@@ -44,8 +44,8 @@ def share_a_cpu(seconds):
 
 def test_time_that_another_program_had_the_cpu_is_nobodys(figure):
     """While another program spins on the same CPU, the two processes use the CPU
-    alternately, for some milliseconds each. A call takes half a millisecond if it has
-    the CPU all the time, and up to five milliseconds if it has not."""
+    alternately, for some milliseconds each. A call takes half a millisecond with the CPU
+    all the time, and otherwise up to five milliseconds."""
     (wall, cpu), results = traced(share_a_cpu, 1)
     if wall < 1.2 * cpu:
         pytest.skip("nothing else ran on this CPU")

@@ -44,8 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct Playback *replay;
     char path[64], why[256];
 
-    // The file begins with the known magic bytes. Then come the bytes of the
-    // fuzzer.
+    // The file consists of the known magic bytes and the bytes of the fuzzer.
     if (fd < 0 ||
         write(fd, CAPTURE_MAGIC, CAPTURE_MAGIC_SIZE) != CAPTURE_MAGIC_SIZE ||
         write(fd, data, size) != (ssize_t)size)

@@ -28,8 +28,8 @@ static char why[512];
 
 // All functions in this program read this clock instead of the real one.
 // Client_open gives a process two seconds to answer. On a busy machine the
-// simulated process could start later than that. So this clock stands still
-// while a process has time to answer.
+// simulated process could need more than these two seconds to start. So this
+// clock stands still while a process has time to answer.
 static atomic_bool stands;
 
 int clock_gettime(clockid_t id, struct timespec *now)

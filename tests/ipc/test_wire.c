@@ -432,8 +432,8 @@ TEST(test_records_of_other_lengths)
     for (int i = 0; i < 4; i++)
         Bytes_put_f64(&body, 0.1 * i);
     Bytes_put(&body, "future", 6);
-    // The next field is functions_total. The decoder must find it behind the
-    // longer elements.
+    // The next field is functions_total. The decoder must find this field
+    // behind the longer elements.
     Bytes_put_u64(&body, 1234);
     out = decode_snapshot(&body);
     assert_int_equal(out.snapshot->thread_count, 3);

@@ -35,7 +35,7 @@ static int report(PyMonitoringState *state, int event, PyObject *code)
 }
 
 // fire(event, code, exception) sets `exception` unless it is None, and fires
-// the event. Then it returns the exception that is set, or None.
+// the event. Then fire() returns the exception that is set, or None.
 static PyObject *fire(PyObject *module, PyObject *args)
 {
     PyMonitoringState state = {0};

@@ -238,7 +238,7 @@ def handle(function, numbers):
 
 
 def test_rates_under_a_budget_follow_from_the_callers():
-    """Ocular multiplies the rate of handle() by the number of C calls in a call of it."""
+    """The rate of a C function follows from its calls in each call of handle()."""
     numbers, pause_s, found = [], 0.004, {}
     # Number of C calls in each call of handle(), and tolerance. The main loop has only one
     # call, which never ends, so its rate is less exact.

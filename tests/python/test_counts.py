@@ -80,7 +80,7 @@ def test_started_in_the_middle_of_a_loop():
     assert loop() == sum(range(2000))
     final = ocular.stop_tracing()
     mine = row(final, "loop")
-    # This call began before the trace, so it is not counted, but its events are.
+    # The call began before the trace, so only its events are counted.
     assert mine["calls"] == 0 and mine["age_s"] is not None
     assert final["events"] > 900
 

@@ -101,7 +101,7 @@ def always_from_here():
 
 def test_who_calls_in_turns_costs_the_callee_nothing():
     """If a function's caller has changed since its last call, the hook looks up the new
-    caller. The 20 ns for this must not count as the callee's time."""
+    caller. The look-up takes 20 ns, which must not count as the callee's time."""
 
     def in_turns():
         for _ in range(3000):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the choice of events. An event that is not chosen has no hook, and no machine
-instruction runs for it. Other tools count the same hits of lines and branches."""
+"""Tests the choice of events. An event that is not chosen has no hook, and costs no machine
+instruction. Other tools count the same hits of lines and branches."""
 
 import dis
 import os

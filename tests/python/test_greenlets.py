@@ -24,7 +24,7 @@ def leaf(n=1):
 
 
 def up(depth, function, *arguments):
-    """Makes `depth` nested calls, and calls the function from the innermost of them."""
+    """Makes `depth` nested calls. The innermost one calls the function."""
     return up(depth - 1, function, *arguments) if depth else function(*arguments)
 
 
@@ -279,7 +279,7 @@ def slow(watch):
 
 def slower(watch):
     time.sleep(SLEEP)
-    watch.inside.append(SLEEP)  # Afterwards the thread can also wait for a CPU.
+    watch.inside.append(SLEEP)  # After its sleep, the thread can also wait for a CPU.
 
 
 def works_slowly(watch, rounds):

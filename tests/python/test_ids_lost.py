@@ -143,7 +143,7 @@ def test_a_thief_keeps_what_is_his(tool):
 
 @pytest.mark.parametrize("name", ["thief", "ocular"])
 def test_new_code_gets_no_event_of_the_thief(name):
-    """New code can run before the governor's next check. Then the other tool gets no event
+    """New code can run before the governor's next check. The other tool must not get events
     of this code, even if the tool has the same name as Ocular's tool."""
     seen, news = [], []
 

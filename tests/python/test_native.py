@@ -68,7 +68,7 @@ def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     tracing(native=True)
 
     def seen():
-        """Works until three quarters of the time belong to a known C function. Before,
+        """Works until three quarters of the time belong to a known C function. First,
         Ocular has to read the unwind tables of the libraries."""
         end = time.thread_time() + 0.3
         while time.thread_time() < end:

@@ -54,7 +54,7 @@ def name(cls):
 
 
 def until(condition, seconds=60):
-    """Takes snapshots until the condition is true for one of them."""
+    """Takes snapshots until the condition is true for a snapshot."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = ocular.snapshot()

@@ -39,8 +39,8 @@ def redirect(monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Returns a function that moves a fake clock forward. Otherwise the fake clock stands
-    still."""
+    """Returns a function that moves a fake clock forward. Between its calls, the fake clock
+    stands still."""
     now = [1000.0]
     monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
 

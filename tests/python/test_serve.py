@@ -640,9 +640,9 @@ SERVING = pytest.mark.parametrize(
 @pytest.mark.parametrize("taken", ["nothing", "sockets", "eventfds"])
 @SERVING
 def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, taken):
-    """The program closes all descriptors, including Ocular's, as a daemon does. Then no
-    thread of Ocular spins. Files that get the numbers of Ocular's descriptors are neither
-    read nor written, and the process can serve again."""
+    """The program closes all descriptors, including Ocular's, as a daemon does. Even
+    without its descriptors, no thread of Ocular spins. Files that get the numbers of
+    Ocular's descriptors are neither read nor written, and the process can serve again."""
     source = CLOSES.format(begin=begin, end=end, taken=taken, seconds=0.3)
     with Served(tmp_path, sockets, source) as served:
         with Client(served.path) as client:

@@ -11,8 +11,8 @@ from e2e.counting import row, threads_of
 from e2e.program import SLOW, wait_until
 
 SETTINGS = dict(perfetto=False, quiet=True, serve=True, deinstrument_threshold=50)
-# The budget of this run is small. With a larger one, a cheap function would keep its hooks
-# even if it is called often. Snapshots use a part of the same budget.
+# With a larger budget, a cheap function would keep its hooks even if it is called often.
+# Snapshots use a part of the same budget.
 BUDGET = 0.02
 
 
@@ -68,7 +68,7 @@ def snapshots():
 
     def when(is_there, what, calls=0):
         def look():
-            for _ in range(calls):  # takes about a tenth of a second
+            for _ in range(calls):  # `calls` calls take about a tenth of a second
                 burn(0)
             turns(0.02)
             snapshot = ocular.snapshot()

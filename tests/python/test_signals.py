@@ -305,8 +305,8 @@ def test_the_trace_of_an_interrupted_program_is_written(tmp_path, sockets):
 
 
 def test_a_signal_that_another_thread_took(tmp_path, sockets):
-    """A signal for the main thread can arrive at a sampled thread instead. Then nothing
-    would wake the main thread, which waits for a lock."""
+    """A signal for the main thread can arrive at a sampled thread instead. If this
+    happened, nothing would wake the main thread, which waits for a lock."""
     path = write(
         tmp_path,
         START

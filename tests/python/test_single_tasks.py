@@ -185,7 +185,7 @@ def read_in_a_child():
 
 def test_tasks_that_end_while_they_are_read():
     """Ocular reads the tasks in several slices. Between slices, tasks and the tasks that
-    await them begin and end. A forked child does not disturb this."""
+    await them begin and end. A forked child does not disturb the reading."""
 
     children = []
 

@@ -126,9 +126,8 @@ def versions_of_calls(function):
 
 
 def test_a_specialised_call_says_whom_it_calls():
-    """A specialised call contains the version of the function that it calls, and the
-    sampler finds the callee by it. For a method, this is not the version of the method's
-    class."""
+    """A specialised call contains its callee's function version, by which the sampler finds
+    the callee. For a method, this is not the version of the method's class."""
     names = {}
     exec(
         """
@@ -405,7 +404,7 @@ def setprofile_on_and_off(step):
 
 def other_tool(events):
     """Returns a function that turns another tool on and off. Every second time, the tool's
-    callback returns DISABLE. Then its instrumentation can end before Ocular's next scan."""
+    callback returns DISABLE. So its instrumentation can end before Ocular's next scan."""
 
     def toggle(step):
         answer = monitoring.DISABLE if step % 4 == 1 else None

@@ -18,8 +18,8 @@ QUIET = dict(perfetto=False, quiet=True)
 MODES = {"a budget": dict(overhead_budget=0.01), "all hits": dict(deinstrument_threshold=0)}
 # A busy machine can stop a thread between the hook of an event and the moment at which the
 # program reads the clock. So each length in the log must be between a time within the step
-# and a time that contains the step. Ocular's clock can differ from the program's clock by
-# this share.
+# and a time that contains the step. CLOCK is the largest difference between Ocular's clock
+# and the program's clock, as a fraction.
 CLOCK = 1e-3
 
 

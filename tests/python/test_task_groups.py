@@ -493,8 +493,9 @@ def run_again(loop, coroutine):
 
 
 def test_tasks_within_a_task():
-    """CPU time counts for the task that runs, and not for the one that has created it: for
-    an eager task, and for tasks of a loop that a task runs again. The latter have steps."""
+    """CPU time counts for the task that runs, not for the task that has created this task:
+    for an eager task, and for tasks of a loop that a task runs again. The latter have
+    steps."""
 
     async def eager():
         burn(0.004)

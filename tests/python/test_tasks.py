@@ -147,7 +147,7 @@ def test_tasks_of_many_kinds(record):
         cancelled.cancel()
         await asyncio.gather(cancelled, failing, return_exceptions=True)
         await loop.create_task(renamed(), name="before")
-        for name in ODD_NAME, "ä" * 33:  # The second name is longer than the room for it.
+        for name in ODD_NAME, "ä" * 33:  # Ocular has no room for the whole second name.
             await loop.create_task(work(1), name=name)
         waiting = loop.create_task(work(), name="waits")
         odd = OddHandle(None, (), loop)
@@ -167,7 +167,7 @@ def test_tasks_of_many_kinds(record):
     ):
         assert named(found, name) == [[name] * steps]
     assert named(found, "eager at once") == []
-    assert asked == ["_callback"]  # Only Handle._run itself reads it.
+    assert asked == ["_callback"]  # Only asyncio's Handle._run reads the callback.
 
 
 def test_tasks_of_threads(record):

@@ -195,8 +195,8 @@ os._exit(7)
 
 
 def test_a_fork_waits_for_our_threads(tmp_path, sockets):
-    """C code could fork while a thread of Ocular holds the GIL. Then the GIL would never be
-    released in the child. Therefore the fork waits."""
+    """If C code forked while a thread of Ocular holds the GIL, the GIL would never be
+    released in the child. So Ocular makes the fork wait."""
     status = answer(
         tmp_path,
         """

@@ -59,8 +59,8 @@ class Expected:
         self.entries = [entry for entry in entries if entry.fits(version)]
 
     def unmet(self, modules, modes):
-        """Returns the entries whose differences did not occur in a run of these modules and
-        modes, although they were expected."""
+        """Returns the entries whose differences should have occurred in a run of these
+        modules and modes, but did not."""
         return [
             entry
             for entry in self.entries

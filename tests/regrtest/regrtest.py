@@ -29,7 +29,7 @@ from figures.record import figure, machine, recording  # noqa: E402
 
 VERSION = ".".join(map(str, sys.version_info[:3]))
 UNTRACED_LIMIT = 400  # Seconds that an untraced run may take.
-PACE = threading.Lock()  # A thread holds this lock while it prints.
+PACE = threading.Lock()  # A thread that prints holds this lock.
 
 
 def test_directory():

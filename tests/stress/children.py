@@ -58,7 +58,7 @@ def just_ends(party):
 
 
 def traces_and_stops(party):
-    if ocular.is_tracing():  # perhaps, if the parent served viewers
+    if ocular.is_tracing():  # the child is perhaps traced, if its parent served
         ocular.stop_tracing()
     trace(party, serve=False)
     stop(party)

@@ -20,7 +20,7 @@ struct World {
     double (*cores)(double t);
     double sample; // Seconds that one sample takes.
     double fixed;  // Cores that the governor and other fixed costs take.
-    // Cores that snapshots take, or twice what they take if they are throttled.
+    // Cores that snapshots take. Throttled snapshots take half of this number.
     double shown;
     double hooks; // Fraction of the program's time that hooks take.
     double coming[DELAYS];

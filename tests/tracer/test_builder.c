@@ -193,7 +193,7 @@ TEST_FIXTURE(test_rate_by_shares)
     code->row.rate_at -= 1;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
-    code->row.rate_at -= 1; // The hooks have been in for a second.
+    code->row.rate_at -= 1; // The hooks were installed a second ago.
     Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);

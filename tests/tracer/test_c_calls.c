@@ -149,7 +149,7 @@ TEST_WITH(test_an_instruction_divides_its_samples, set_up, tear_down)
     assert_false(CCalls_note(caller, AT, other->hot.id));
     assert_true(CCalls_note(caller, AT, one->hot.id));
     assert_false(CCalls_note(caller, ELSEWHERE, other->hot.id));
-    // Before the first window, the C function that was called last gets them.
+    // Before the first window, samples belong to the newest C function.
     assert_int_equal(CCalls_choose(caller, number, registry), one->hot.id);
     assert_false(CCalls_note(caller, AT, 0));
     assert_true(CCalls_note(caller, AT, 0));

@@ -284,7 +284,7 @@ static void join(struct Worker *worker)
 }
 
 // Returns the signal that the kernel sends for a timer of this thread.
-// Meanwhile the thread blocks the signal, so the signal has no effect.
+// The thread blocks the signal, so the signal has no effect.
 static siginfo_t intercept(struct CpuTimer *timer)
 {
     uint64_t from = cpu_ns();

@@ -249,8 +249,8 @@ static double part_of(int thread, enum WaitKind kind)
 }
 
 // Three threads wait all the time, and share a function. The second one never
-// runs, so the kernel is asked only once what it waits for. The others run at
-// times, so the kernel is asked about one of them in each step.
+// runs, so the kernel is asked only once what it waits for. The other threads
+// run at times, so the kernel is asked about one of them in each step.
 TEST_WITH(test_an_answer_stands_for_all_waits_since_the_last_one, NULL, end)
 {
     const struct ShareWaits *waits;

@@ -387,7 +387,7 @@ TEST_WITH(test_a_batch_is_no_leak, reset, NULL)
     assert_int_equal(red, 0);
 }
 
-// One function leaks an object of a type each 10 ms. Another one creates a
+// One function leaks an object of a type each 10 ms. Another function creates a
 // hundred times as many, which die after a millisecond.
 TEST_WITH(test_the_creator_of_a_leak, reset, NULL)
 {

@@ -20,8 +20,8 @@
 #define MS 1000000
 #define LIMIT_NS (60000 * (int64_t)MS)
 
-// If `stands` is true, this file provides the clocks and the scheduler's
-// numbers, and the clocks stand still. Otherwise they come from the kernel.
+// If `stands` is true, the clocks stand still, and this file provides them and
+// the scheduler's numbers. If it is false, the kernel does.
 static bool stands;
 static time_t asleep_s; // Seconds for which the machine was suspended.
 

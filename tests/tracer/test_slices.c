@@ -16,7 +16,7 @@ struct World {
     struct SlicesReading now;
     double cores;     // Cores that hooks take in a slice.
     double arming;    // Seconds to install all hooks.
-    double own;       // The same in a slice of own functions.
+    double own;       // Cores in a slice of own functions.
     double own_due_s; // Time of the governor's next full work.
     unsigned count;
     unsigned own_count;

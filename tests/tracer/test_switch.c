@@ -164,8 +164,8 @@ static void set_up(struct Fixture *f)
 {
     f->registry = Registry_new();
     make_opcodes(&f->opcodes);
-    // The clock is so fast that no interval between events is long, so the
-    // kernel is never asked about one.
+    // With so many ticks a second, no interval is long, so the kernel is never
+    // asked whether the thread has waited.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, NOTHING);
     assert_non_null(f->trace);

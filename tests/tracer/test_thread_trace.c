@@ -79,7 +79,7 @@ static void expect_empty(struct Fixture *f)
 }
 
 // The time between two events can be shorter than the measured cost of a hook.
-// Then the time without hooks would be negative, and counts as 0.
+// The time without hooks would then be negative, so it counts as 0.
 TEST_FIXTURE(test_hooks_that_cost_less_than_thought)
 {
     struct Code *code = add(f, 0);

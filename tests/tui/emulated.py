@@ -205,8 +205,8 @@ class Top:
 
     def settle(self, seconds=0.1):
         """Waits until no output has come for a short time, twice in a row. Returns the
-        screen. One time would not be enough, because the viewer can still wait for the rest
-        of an escape sequence."""
+        screen. Once is not enough, because the viewer can still wait for the rest of an
+        escape sequence."""
         end, quiet = time.monotonic() + SLOW, 0
         while quiet < 2 and time.monotonic() < end:
             came = self.read(ESCAPE if quiet else seconds)

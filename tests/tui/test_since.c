@@ -14,7 +14,7 @@ static void push(struct Model *model, unsigned tick)
         Model_push(model, Sample_new((struct SampleSpec){.tick = tick})), 0);
 }
 
-// Some made-up counters decrease. Then the viewer shows a difference of 0.
+// If a made-up counter decreases, the viewer shows a difference of 0.
 static uint64_t as_shown(double count)
 {
     return isnan(count) ? NULL_U64 : (uint64_t)fmax(count, 0);

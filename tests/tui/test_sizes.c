@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests every view at every size of the screen, and with names of any kind.
 // Nothing harmful reaches the screen, no text covers another text, and a table
-// has rows. If the view does not fit, a notice says so. The same is tested
-// while a prompt is open, and in the list of processes. With SIZES=all the test
-// uses every size, and not only some sizes.
+// has rows. If the view does not fit, a notice says so. All of this is also
+// tested while a prompt is open, and in the list of processes. With SIZES=all
+// the test uses every size, and not only some sizes.
 #include "tests/tui/stage.h"
 #include "tui/app/chooser_draw.h"
 #include "tui/app/frame.h"
