@@ -15,7 +15,6 @@ import programs
 PROGRAMS = {
     "call-heavy": (programs.call_heavy, 13),
     "loop-heavy": (programs.loop_heavy, 1_000),
-    "events": (programs.all_events, 2_000),
 }
 HELLO = b"Oc" + struct.pack("<HIIIQI", 1, 16, 0, 1, 0, 0)
 
@@ -50,10 +49,6 @@ def main(kind, name, rounds):
         ocular.serve()
     elif kind == "after a look":
         look(function, size)
-    elif kind != "without":
-        ocular.start_tracing(
-            events=kind.removeprefix("events="), perfetto=False, deinstrument_threshold=0
-        )
     for _ in range(10):  # the code is specialised, and no hook is left
         function(size)
     sorted([0], key=lambda _: [function(size) for _ in range(int(rounds))])

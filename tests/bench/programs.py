@@ -63,18 +63,6 @@ def steps(count):
         [x]
 
 
-def all_events(count):
-    """A round of this program has lines, branches, a C function and an exception, but no
-    call."""
-    while count:
-        count -= 1
-        try:
-            if len("abc") == 3:
-                raise ValueError
-        except ValueError:
-            pass
-
-
 # --- Whole programs, for the ratio of traced to untraced ----------------------
 
 

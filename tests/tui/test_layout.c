@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Tests the layout at every size of the screen. No line is outside of the
-// screen or on top of another line, the table is always visible, and a wider
-// screen never has fewer columns.
-#include "tui/screen/layout.h"
+// Tests which columns the main table has at every width of the screen. A wider
+// screen never has fewer columns. test_sizes.c tests the lines of the screen.
 #include "tui/views/table.h"
 
 #include "tests/unit.h"
-
-static void check_lines(const struct Layout *layout, bool bare)
-{
-    int end = layout->body_y + layout->body_height;
-    assert_true(layout->table_y >= LAYOUT_HEADER);
-    assert_true(layout->body_y > layout->table_y);
-    assert_true(layout->body_height >= 5);
-    assert_true(end <= layout->height);
-    if (layout->detail_y >= 0) {
-        assert_true(layout->detail_height > 0);
-        assert_true(end <= layout->detail_y);
-        end = layout->detail_y + layout->detail_height;
-    }
-    assert_int_equal(layout->footer_y, bare ? -1 : layout->height - 1);
-    assert_true(bare || end <= layout->footer_y);
-    assert_true(!bare || layout->detail_y < 0);
-}
 
 // Returns the list of columns that the main table has on a screen of `width`
 // cells. Some columns need several processes, so the snapshot is one of several
@@ -61,18 +42,6 @@ static void check_columns(const struct List *list, int width, bool sampled)
         free_from = place->x + place->width;
     }
     assert_true(free_from < width);
-}
-
-TEST(test_every_size)
-{
-    struct Layout layout;
-    for (int bare = 0; bare < 2; bare++)
-        for (int width = 60; width <= 400; width++)
-            for (int height = 12; height <= 120; height++) {
-                Layout_main(&layout, width, height, bare);
-                assert_false(layout.too_small);
-                check_lines(&layout, bare);
-            }
 }
 
 TEST(test_what_it_sorts_by_is_there)
