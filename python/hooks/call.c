@@ -54,13 +54,13 @@ bool Call_resumes(const struct Call *call)
 void Call_begin(struct Call *call)
 {
     struct Counting *counting = &ocular_state.engine.counting;
-    int64_t span = (int64_t)(call->ticks - counting->ring.last);
+    int64_t span = Counting_turn(counting, call->trace, call->ticks);
 
     Counting_begin(counting);
-    if (call->trace != counting->ring.trace)
-        Preemption_forget(&call->trace->preemption);
-    else if (span > (int64_t)counting->ring.brief)
-        call->trace->taken = ThreadTrace_ask(call->trace, span);
+    if (call->trace != counting->ring.trace ||
+        span > (int64_t)counting->ring.brief)
+        call->trace->spent =
+            ThreadTrace_ask(call->trace, span, call->code->who.address);
     // If the chunk differs from the last event's chunk, the thread runs on
     // another stack, or in another chunk of the same stack.
     if (call->trace->chunk != ThreadState_chunk(call->state))

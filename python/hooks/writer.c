@@ -11,24 +11,35 @@ static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
     HitRing_push(ring, ticks, who, where);
 }
 
+// Writes how the thread has spent the `span` ticks that end now.
+static void push_spent(struct HitRing *ring, int64_t span, const void *code)
+{
+    struct Spent spent = ThreadTrace_ask(own_trace, span, (uintptr_t)code);
+
+    if (spent.taken || spent.ran)
+        push(ring, Clock_counter(), Hit_who((uintptr_t)spent.taken, HIT_TAKEN),
+             (uint64_t)spent.ran);
+}
+
 // If the newest hit came from another thread, writes a hit that names this
-// thread. The kernel is not asked whether another program had the CPU
-// meanwhile, because this thread has waited for the GIL. Returns false if the
-// event must be counted at once.
-static bool turn(struct HitRing *ring)
+// thread. After a short time this thread has only waited for the GIL, so the
+// kernel is not asked. Returns false if the event must be counted at once.
+static bool turn(struct HitRing *ring, const void *code)
 {
     const PyThreadState *state = ThreadState_fast();
     struct ThreadTrace *trace = own_trace;
     uint64_t ticks = Clock_counter();
+    int64_t span;
 
     if (trace->name_asks || trace->chunk != ThreadState_chunk(state))
         return false;
-    Preemption_forget(&trace->preemption);
+    span = Counting_turn(&ocular_state.engine.counting, trace, ticks);
     ThreadTrace_set_state(trace, (uintptr_t)state, state->id, ticks);
     push(ring, ticks, Hit_who((uintptr_t)trace, HIT_THREAD), 0);
     ring->trace = trace;
     ring->chunk = trace->chunk;
     HitRing_wake(ring);
+    push_spent(ring, span, code);
     return true;
 }
 
@@ -50,11 +61,10 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
     if (full && !Counting_make_room(counting))
         waited = Clock_counter() - begin;
     if (own_trace != ring->trace) {
-        if (!turn(ring))
+        if (!turn(ring, code))
             return false;
     } else if (span > HitRing_brief(ring, kind)) {
-        taken = (uint64_t)ThreadTrace_ask(own_trace, (int64_t)span);
-        push(ring, begin, Hit_who(taken, HIT_TAKEN), 0);
+        push_spent(ring, (int64_t)span, code);
     } else if (!full) {
         return false;
     }

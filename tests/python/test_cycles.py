@@ -2,6 +2,8 @@
 """Ocular's cycles of a call lie between two bounds that the program's own clock gives.
 tests/figures/test_cycles.py measures how accurate the cycles are."""
 
+import collections
+import hashlib
 import sys
 import threading
 import time
@@ -9,7 +11,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, own_cycles, row, traced
-from e2e.program import SLOW, wait_until
+from e2e.program import SLOW
 
 pytestmark = pytest.mark.usefixtures("no_turns")
 
@@ -201,45 +203,53 @@ def test_what_leaves_by_exception_has_its_cycles():
         assert 0.99 * inside[name] <= own <= 1.01 * around[0] - 0.99 * others
 
 
-def test_the_switch_interval_may_change_meanwhile():
-    """The program can change the switch interval during tracing. If two events are further
-    apart than the interval, the time between them counts as waiting for another thread."""
-    before, stop = sys.getswitchinterval(), threading.Event()
-    other = threading.Thread(target=stop.wait)
-    waited, total = 0, 0
+@pytest.mark.parametrize(
+    "busy", [False, True], ids=["beside a waiting thread", "a busy one"]
+)
+def test_time_in_c_is_not_a_wait(busy):
+    """In a program of several threads, a long call of a C function is the caller's own time
+    while the thread runs, with the GIL or without it. Only sleep is a wait."""
+    stop, truth = threading.Event(), collections.Counter()
 
-    def counts_as_waited():
-        nonlocal waited, total
-        old_waited, old_total = waited, total
-        very_long_in_c()
-        mine = row(ocular.snapshot(), "very_long_in_c")
-        waited, total = mine["waited_cycles"], mine["total_cycles"]
-        return waited - old_waited > 0.5 * (total - old_total)
+    def beat():
+        time.sleep(0.001)
 
-    other.start()
+    def other():
+        while busy and not stop.is_set():
+            beat()
+        stop.wait()
+
+    def holds():
+        sum(VERY_MANY)
+
+    def releases():
+        hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", 60_000)
+
+    def sleeps():
+        time.sleep(0.02)
+
+    def run():
+        for function in [holds, releases, sleeps] * 20:
+            begin = time.thread_time()
+            function()
+            truth[function.__name__] += time.thread_time() - begin
+
+    thread = threading.Thread(target=other)
+    sys.setswitchinterval(0.005)
+    thread.start()
     try:
-        with ocular.tracing(**EXACT, serve=True):
-            sys.setswitchinterval(0.0005)
-            wait_until(counts_as_waited, SLOW)
-            # This interval is longer than a call takes on a busy machine.
-            sys.setswitchinterval(1000)
-            wait_until(lambda: not counts_as_waited(), SLOW)
-            before_w, before_t = waited, total
-            for _ in range(3):
-                counts_as_waited()
-            assert waited - before_w < 0.5 * (total - before_t)
+        _, final = traced(run)
     finally:
-        sys.setswitchinterval(before)
         stop.set()
-        other.join()
+        thread.join()
+    hz = final["tsc_hz"]
+    for name in ("holds", "releases"):
+        assert 0.8 < row(final, name)["self_cycles"] / hz / truth[name] < 1.25
+    mine = row(final, "sleeps")
+    assert mine["waited_cycles"] / hz > 0.9 * 20 * 0.02 > mine["self_cycles"] / hz * 9
 
 
-def very_long_in_c():
-    """Takes about 20 ms without releasing the GIL."""
-    sum(VERY_MANY)
-
-
-VERY_MANY = range(2_000_000)
+VERY_MANY = range(1_000_000)
 
 
 def test_waiting_for_other_threads_is_told_apart():

@@ -83,9 +83,10 @@ static void push_thread(struct Fixture *f, const struct ThreadTrace *trace)
     push(f, &hit);
 }
 
-static void push_ticks(struct Fixture *f, enum HitKind kind, uint64_t ticks)
+static void push_ticks(struct Fixture *f, enum HitKind kind, uint64_t ticks,
+                       uint64_t where)
 {
-    const struct Hit hit = {.who = Hit_who(ticks, kind)};
+    const struct Hit hit = {.who = Hit_who(ticks, kind), .where = where};
 
     push(f, &hit);
 }
@@ -185,11 +186,12 @@ static void rearm(const struct Chaos *chaos, unsigned n)
     }
 }
 
-// Other threads have the CPU for `ticks` ticks before the next hit.
-static void take(const struct Chaos *chaos, long ticks)
+// Before the next hit, other programs had the CPU for `taken` ticks, and the
+// thread ran for `ran` ticks.
+static void take(const struct Chaos *chaos, long taken, long ran)
 {
-    push_ticks(chaos->worlds[LATE], HIT_TAKEN, (uint64_t)ticks);
-    running(chaos, AT_ONCE)->taken = ticks;
+    push_ticks(chaos->worlds[LATE], HIT_TAKEN, (uint64_t)taken, (uint64_t)ran);
+    running(chaos, AT_ONCE)->spent = (struct Spent){taken, ran};
 }
 
 // Returns the function on top of the stack in the world that counts at once.
@@ -254,7 +256,7 @@ static void turn(struct Chaos *chaos)
     else if (choice < 970)
         rearm(chaos, n);
     else if (choice < 975)
-        take(chaos, lrand48() % 100);
+        take(chaos, lrand48() % 100, lrand48() % 100);
 }
 
 static void expect_same_sites(const struct Code *a, const struct Code *b)
@@ -387,6 +389,26 @@ TEST_FIXTURE(test_late_is_as_good_as_at_once)
 }
 
 // --- Threads -----------------------------------------------------------------
+
+// Threads take turns. The counting thread has slept before the last turn.
+TEST_FIXTURE(test_a_turn_knows_the_threads_newest_hit)
+{
+    struct HitRing *ring = &f->counting.ring;
+    const struct Code *code = add(f, 0);
+
+    ring->trace = f->trace;
+    push_call(f, code, 1, 100, 10);
+    assert_int_equal(Counting_turn(&f->counting, f->trace, 150), 40);
+    assert_int_equal(Counting_turn(&f->counting, f->other, 200), 0);
+    ring->trace = f->other;
+    push_call(f, code, 1, 300, 20);
+    assert_true(HitRing_sleep(ring, ring->head));
+    assert_int_equal(Counting_turn(&f->counting, f->other, 350), 30);
+    assert_int_equal(Counting_turn(&f->counting, f->trace, 410), 300);
+    ring->trace = f->trace;
+    push_call(f, code, 1, 410, 20);
+    assert_int_equal(Counting_turn(&f->counting, f->other, 520), 200);
+}
 
 // If C code forks, another thread can be in the middle of writing a hit.
 TEST_FIXTURE(test_hits_of_who_is_not_in_the_child)

@@ -122,7 +122,7 @@ TEST(test_beside_another_on_the_same_cpu)
 
         if (now - last > PREEMPTION_BRIEF_NS) {
             off += preemption.known ? now - last - (cpu - then) : 0;
-            kept += Preemption_measure(&preemption, now - last);
+            kept += Preemption_measure(&preemption, now - last, 0);
             now = clock_ns(CLOCK_MONOTONIC);
             cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         }
@@ -144,18 +144,18 @@ TEST_WITH(test_the_machine_was_suspended, stand_still, go_on)
 
     asleep_s = 100; // The machine was suspended before the thread began.
     Preemption_init(&preemption);
-    assert_int_equal(Preemption_measure(&preemption, night), 0);
+    assert_int_equal(Preemption_measure(&preemption, night, 0), 0);
     asleep_s += 8 * 3600;
     // This span is too short to be checked.
-    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
-    assert_int_equal(Preemption_measure(&preemption, night + 5 * MS), night);
-    assert_int_equal(Preemption_measure(&preemption, night),
+    assert_int_equal(Preemption_measure(&preemption, 2 * MS, 0), 0);
+    assert_int_equal(Preemption_measure(&preemption, night + 5 * MS, 0), night);
+    assert_int_equal(Preemption_measure(&preemption, night, 0),
                      0); // The suspension is reported only once.
     asleep_s += 8 * 3600;
-    assert_int_equal(Preemption_measure(&preemption, 2000 * MS), 2000 * MS);
+    assert_int_equal(Preemption_measure(&preemption, 2000 * MS, 0), 2000 * MS);
     Preemption_init(&preemption);
     asleep_s += 8 * 3600;
-    assert_int_equal(Preemption_measure(&preemption, night), night);
+    assert_int_equal(Preemption_measure(&preemption, night, 0), night);
 }
 
 TEST(test_who_sleeps_is_not_kept)
@@ -166,10 +166,10 @@ TEST(test_who_sleeps_is_not_kept)
 
     for (i = 0; i < 10; i++) {
         nanosleep(&nap, NULL);
-        assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
+        assert_int_equal(Preemption_measure(&preemption, 2 * MS, 0), 0);
     }
-    Preemption_forget(&preemption);
-    assert_int_equal(Preemption_measure(&preemption, 2 * MS), 0);
+    preemption.known = false;
+    assert_int_equal(Preemption_measure(&preemption, 2 * MS, 0), 0);
 }
 
 // Returns for how many long spans the kernel is not asked, after a span in
@@ -179,12 +179,12 @@ static int skipped_after_a_wait(struct Preemption *preemption)
     int count = 0;
 
     // From here on all spans are checked.
-    Preemption_measure(preemption, 2 * MS);
+    Preemption_measure(preemption, 2 * MS, 0);
     preemption->then.waits--;
-    assert_int_equal(Preemption_measure(preemption, 2 * MS), 0);
-    while (Preemption_skip(preemption))
+    assert_int_equal(Preemption_measure(preemption, 2 * MS, 0), 0);
+    while (Preemption_skip(preemption, 0))
         count++;
-    Preemption_forget(preemption);
+    preemption->known = false;
     return count;
 }
 
@@ -196,23 +196,37 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
 
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
-    preemption.skips = PREEMPTION_SKIPS;
+    preemption.skips[0] = PREEMPTION_SKIPS;
     // No hooks were installed since the last span.
     Preemption_note_armed(&preemption, 0);
-    assert_int_equal(preemption.skips, PREEMPTION_SKIPS);
+    assert_int_equal(preemption.skips[0], PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
-    assert_int_equal(preemption.skips, 0);
-    Preemption_measure(&preemption, 1000 * MS);
+    assert_int_equal(preemption.skips[0], 0);
+    Preemption_measure(&preemption, 1000 * MS, 0);
     preemption.then.wall_ns -= 9 * MS;
     preemption.then.cpu_ns -= 2 * MS;
     preemption.then.taken--;
-    assert_int_equal(Preemption_measure(&preemption, 9 * MS), 7 * MS);
+    assert_int_equal(Preemption_measure(&preemption, 9 * MS, 0), 7 * MS);
     Preemption_note_armed(&preemption, 1);
     assert_true(preemption.known);
+    // The thread waited in a span that was not checked, and then lost the CPU.
+    Preemption_expect_wait(&preemption, 50 * MS);
+    preemption.then.wall_ns -= 59 * MS;
+    preemption.then.cpu_ns -= 2 * MS;
+    preemption.then.waits--;
+    preemption.then.taken--;
+    assert_int_equal(Preemption_measure(&preemption, 9 * MS, 0), 7 * MS);
+    assert_int_equal(preemption.ran_ns, 2 * MS);
+    // Half of the time before the span may have been a wait.
+    preemption.then.wall_ns -= 29 * MS;
+    preemption.then.cpu_ns -= 22 * MS;
+    preemption.then.waits--;
+    assert_int_equal(Preemption_measure(&preemption, 9 * MS, 0), 0);
+    assert_int_equal(preemption.ran_ns, 2 * MS);
     // If hooks were installed during a span, the waits in this span do not
     // cause later spans to be skipped.
     preemption.then.waits--;
     Preemption_note_armed(&preemption, 2);
-    Preemption_measure(&preemption, 2 * MS);
+    Preemption_measure(&preemption, 2 * MS, 0);
     assert_int_equal(skipped_after_a_wait(&preemption), 0);
 }

@@ -112,11 +112,20 @@ TEST_FIXTURE(test_long_spans)
     leave(f, code, 1, 1210);
     expect_calls(code, 1, 1, 109, 210);
     assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
-    // With a single thread, a long interval is not a wait.
+    // According to the kernel, the thread ran in a part of the interval. If
+    // only a brief time is missing, the thread ran in all of it.
+    enter(f, code, 1, 1300);
+    f->trace->spent.ran = 500;
+    jump(f, code, 1, 2000);
+    f->trace->spent.ran = 450;
+    leave(f, code, 1, 2500);
+    assert_int_equal(Counter_get(&code->hot.self_cycles), 109 + 500 + 500);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 101 + 200);
+    // If the program has only one thread, intervals can be long.
     Contention_share(&f->contention, 0);
-    enter(f, code, 1, 2000);
-    leave(f, code, 1, 9000);
-    assert_int_equal(Counter_get(&code->hot.waited_cycles), 101);
+    enter(f, code, 1, 3000);
+    leave(f, code, 1, 10000);
+    assert_int_equal(Counter_get(&code->hot.waited_cycles), 101 + 200);
     assert_int_equal(Counter_get(&code->hot.min_cycles), 7000);
 }
 

@@ -232,7 +232,8 @@ static void count_late(struct Counting *counting, const struct Hit *hit)
             Counter_add(&trace->overhead, Hit_address(hit));
             Counter_add(&trace->stolen, hit->where);
         } else if (trace) {
-            trace->taken = (int64_t)Hit_address(hit);
+            trace->spent = (struct Spent){.taken = (int64_t)Hit_address(hit),
+                                          .ran = (int64_t)hit->where};
         }
         return;
     }
@@ -370,6 +371,29 @@ void Counting_go_on(struct Counting *counting, struct ThreadTrace *trace,
     Counting_set_brief(counting);
 }
 
+// Returns the entry of a thread record.
+static struct Left *left_at(struct Counting *counting,
+                            const struct ThreadTrace *trace)
+{
+    return &counting
+                ->left[((uintptr_t)trace >> 6) * UINT64_C(0x9e3779b97f4a7c15) >>
+                       58];
+}
+
+int64_t Counting_turn(struct Counting *counting,
+                      const struct ThreadTrace *trace, uint64_t now)
+{
+    const struct HitRing *ring = &counting->ring;
+    const struct ThreadTrace *before = HitRing_newest(ring);
+    const struct Left *left = left_at(counting, trace);
+
+    if (before == trace)
+        return (int64_t)(now - ring->last);
+    if (before)
+        *left_at(counting, before) = (struct Left){before, ring->last};
+    return left->trace == trace ? (int64_t)(now - left->ticks) : 0;
+}
+
 void Counting_reset(struct Counting *counting)
 {
     struct HitRing *ring = &counting->ring;
@@ -397,10 +421,11 @@ void Counting_set_brief(struct Counting *counting)
 {
     const struct Contention *contention = counting->contention;
     double most = PREEMPTION_STOPPED_NS * 1e-9 * contention->hz;
+    double often = PREEMPTION_LONG_NS * 1e-9 * contention->hz;
 
     counting->ring.brief = contention->preempted
                                ? (uint64_t)contention->brief_span
-                               : (uint64_t)most;
+                               : (uint64_t)often;
     counting->ring.enter_brief =
         counting->between ? (uint64_t)most : counting->ring.brief;
 }

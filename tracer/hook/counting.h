@@ -22,6 +22,7 @@
 #include <pthread.h>
 
 #define COUNTING_SEEN 4096 // Number of entries in the cache of code objects.
+#define COUNTING_LEFT 64   // Number of entries, a power of two.
 
 // An entry of the cache by which a code object's address leads to its struct
 // Code. Counting_forget clears the entry of a code object before the code
@@ -29,6 +30,13 @@
 struct Seen {
     uintptr_t address;
     struct Code *code;
+};
+
+// The newest hit of a thread whose turn has ended. The record may be freed by
+// now.
+struct Left {
+    const struct ThreadTrace *trace;
+    uint64_t ticks;
 };
 
 struct Counting {
@@ -46,6 +54,8 @@ struct Counting {
     // True if no slice is open. (In a slice all functions have hooks.)
     bool between;
     struct Seen seen[COUNTING_SEEN];
+    // Two records with the same hash share an entry. The GIL guards `left`.
+    struct Left left[COUNTING_LEFT];
 };
 
 void Counting_init(struct Counting *counting, struct Registry *registry,
@@ -54,6 +64,11 @@ void Counting_init(struct Counting *counting, struct Registry *registry,
 // Counting_begin.
 void Counting_begin(struct Counting *counting);
 void Counting_end(struct Counting *counting);
+// A hook of `trace` calls Counting_turn at the time `now`, if it is not sure
+// that the newest hit in the ring is from its thread. Returns the ticks since
+// the newest hit of the thread, or 0 if this hit is not known.
+int64_t Counting_turn(struct Counting *counting,
+                      const struct ThreadTrace *trace, uint64_t now);
 // Takes the counting lock, counts all hits in the ring and releases the lock.
 // After Counting_catch_up all counts are up to date. Any thread may call
 // Counting_catch_up.

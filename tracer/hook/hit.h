@@ -30,8 +30,10 @@ enum HitKind {
     // Ocular's own code took. `where` contains the number of those ticks in
     // which Ocular's code only waited.
     HIT_PAID,
-    // No event. `who` does not contain an address, but the number of ticks in
-    // which other programs had the CPU before the next hit.
+    // No event. The kernel was asked about the interval before the next hit.
+    // `who` does not contain an address, but the number of ticks in which other
+    // programs had the CPU. `where` contains the number of ticks in which the
+    // thread ran.
     HIT_TAKEN,
     HIT_KINDS
 };

@@ -39,15 +39,19 @@ bool HitRing_find_room(struct HitRing *ring)
     return true;
 }
 
-// A hook that finds HIT_RING_NOBODY in `trace` sets `trace` and then calls
-// HitRing_wake. A hook that runs at the same time as HitRing_sleep might still
-// read the old `trace`. The counting thread then sleeps although there is a
-// hit, and the next hit wakes it.
+// A hook that finds HIT_RING_ASLEEP in `trace` sets `trace` and then calls
+// HitRing_wake. A hook that runs at the same moment as HitRing_sleep might
+// still read the old `trace`. The counting thread then sleeps although there is
+// a hit, until the next hit wakes the counting thread.
 bool HitRing_sleep(struct HitRing *ring, uint64_t head)
 {
+    const struct ThreadTrace *newest = atomic_load(&ring->trace);
+    const struct ThreadTrace *asleep =
+        (const struct ThreadTrace *)((uintptr_t)newest | HIT_RING_ASLEEP);
+
     atomic_store(&ring->asleep, true);
-    ring->trace = HIT_RING_NOBODY;
-    if (atomic_load(&ring->head) == head)
+    if (atomic_compare_exchange_strong(&ring->trace, &newest, asleep) &&
+        atomic_load(&ring->head) == head)
         return true;
     atomic_store(&ring->asleep, false);
     return false;

@@ -20,6 +20,8 @@
 
 struct ThreadTrace;
 #define HIT_RING_NOBODY ((const struct ThreadTrace *)1)
+// Bit of HitRing.trace that is set while the counting thread sleeps.
+#define HIT_RING_ASLEEP ((uintptr_t)1)
 
 struct HitRing {
     // The hooks use the cache line of `head` while they hold the GIL. `head` is
@@ -27,9 +29,10 @@ struct HitRing {
     _Alignas(64) _Atomic uint64_t head;
     // As long as `head` is below this number, a hook need not read `tail`.
     uint64_t limit;
-    // The record of the thread that wrote the newest hit. If `trace` is
-    // HIT_RING_NOBODY, the next hook takes the slow path. The thread that
-    // writes hits and HitRing_sleep set `trace`.
+    // The record of the thread that wrote the newest hit, or HIT_RING_NOBODY.
+    // HIT_RING_NOBODY, or HIT_RING_ASLEEP in the address, makes the next hook
+    // take the slow path. The thread that writes hits and HitRing_sleep set
+    // `trace`.
     const struct ThreadTrace *_Atomic trace;
     // Address of the data stack chunk (CPython's memory for frames) of the
     // thread that wrote the newest hit.
@@ -74,6 +77,14 @@ bool HitRing_sleep(struct HitRing *ring, uint64_t head);
 // HitRing_wake after it has set `trace`. Other code calls HitRing_wake if there
 // is other work for the collector's thread.
 void HitRing_wake(struct HitRing *ring);
+
+// Returns the record of the thread that wrote the newest hit, or NULL.
+static inline const struct ThreadTrace *
+HitRing_newest(const struct HitRing *ring)
+{
+    return (const struct ThreadTrace *)((uintptr_t)atomic_load(&ring->trace) &
+                                        ~HIT_RING_ASLEEP);
+}
 
 static inline uint64_t HitRing_brief(const struct HitRing *ring,
                                      enum HitKind kind)

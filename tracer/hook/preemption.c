@@ -13,6 +13,9 @@
 // replaces it, because interrupts and the hypervisor also take small parts of a
 // CPU.
 #define OLD_NS 10000000
+// If a thread ran for fewer ns than this in a span in which it also waited, the
+// span was a wait.
+#define WORK_NS 500000
 
 static bool read_switches(struct ThreadTimes *times)
 {
@@ -88,17 +91,33 @@ void Preemption_init(struct Preemption *preemption)
     *preemption = (struct Preemption){.suspended_ns = suspended_ns()};
 }
 
-static void note_wait(struct Preemption *preemption, bool waited)
+static void note_wait(struct Preemption *preemption, unsigned place,
+                      bool waited)
 {
-    unsigned skips = waited ? preemption->next_skips : 0;
+    unsigned skips = waited ? preemption->next_skips[place] : 0;
     unsigned next = waited ? 2 * skips + 1 : 0;
 
-    preemption->skips = (uint8_t)skips;
-    preemption->next_skips =
+    preemption->skips[place] = (uint8_t)skips;
+    preemption->next_skips[place] =
         (uint8_t)(next < PREEMPTION_SKIPS ? next : PREEMPTION_SKIPS);
 }
 
-int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
+// Returns the least number of ns for which the thread can have run in the span.
+// Before the span, and after the reading `then`, the thread ran for as long as
+// it can have.
+static int64_t ran_between(const struct ThreadTimes *then,
+                           const struct ThreadTimes *now, int64_t span_ns)
+{
+    int64_t before = now->wall_ns - then->wall_ns - now->reading_ns - span_ns;
+    int64_t ran = now->cpu_ns - then->cpu_ns - (before > 0 ? before : 0);
+
+    if (!then->cpu_ns || ran < 0)
+        return 0;
+    return ran < span_ns ? ran : span_ns;
+}
+
+int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
+                           unsigned place)
 {
     struct ThreadTimes now = {0};
     const struct ThreadTimes *then = &preemption->then;
@@ -111,14 +130,17 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns)
     // thread is read only if the kernel has switched to another thread.
     if (was_known && preemption->known && now.waits == then->waits &&
         now.taken == then->taken && begin_ns - then->wall_ns < OLD_NS) {
-        note_wait(preemption, false);
+        note_wait(preemption, place, false);
+        preemption->ran_ns = span_ns - suspended;
         return suspended;
     }
     preemption->known = preemption->known && read_clocks(&now, begin_ns);
-    if (was_known && preemption->known) {
+    preemption->ran_ns =
+        preemption->known ? ran_between(then, &now, span_ns) : 0;
+    if (was_known && preemption->known)
         result = Preemption_between(then, &now, span_ns);
-        note_wait(preemption, now.waits != then->waits);
-    }
+    note_wait(preemption, place,
+              now.waits != then->waits && preemption->ran_ns < WORK_NS);
     preemption->then = now;
     return suspended ? suspended : result;
 }

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Measures the time in which other programs had the CPU of a thread. In this
-// file a span is the interval between two events of a thread. If other programs
-// often take the CPU, the hook at the end of each long interval asks the kernel
-// for how long they had it. The time of other programs does not include waits
-// of the thread. Each thread record has a struct Preemption, which only its own
-// thread uses. The governor owns struct PreemptionRate.
+// Measures the time in which a thread ran, and the time in which other programs
+// had its CPU. In this file a span is the interval between two events of a
+// thread. The hook at the end of a long span asks the kernel how the thread has
+// spent the span. Each thread record has a struct Preemption, which only its
+// own thread uses. The governor owns struct PreemptionRate.
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 // Spans with fewer ns than this are not checked for other programs.
 #define PREEMPTION_BRIEF_NS 100000
-// Spans with more ns than this are always checked.
+// Length in ns. If other programs rarely take the CPU, only longer spans are
+// checked. The kernel and CPython's GIL switch threads at about this interval.
+#define PREEMPTION_LONG_NS 5000000
+// Length in ns. A longer span is never skipped.
 #define PREEMPTION_STOPPED_NS 1000000000
+
+// A place stands for the functions at whose events long spans end. Functions
+// whose addresses have the same hash share a place.
+#define PREEMPTION_PLACES 16u
 
 // The times and the numbers of context switches of a thread, as the kernel
 // counts them.
@@ -28,10 +35,16 @@ struct ThreadTimes {
 
 struct Preemption {
     struct ThreadTimes then; // The newest reading.
-    // True if every long span since `then` was checked for other programs.
+    // True if every long span since `then` was checked, or if the thread is
+    // expected to have waited in it.
     bool known;
-    uint8_t skips;      // Number of long spans to leave unchecked.
-    uint8_t next_skips; // `skips` after the next wait.
+    // Result of the newest call of Preemption_measure: ns of the span in which
+    // the thread ran. If the kernel's clocks do not tell when the thread ran,
+    // the value is the least that they allow.
+    int64_t ran_ns;
+    // For each place: the number of long spans that the next checks skip, and
+    // the value that this number gets at the next wait.
+    uint8_t skips[PREEMPTION_PLACES], next_skips[PREEMPTION_PLACES];
     // Argument `armed` of the last Preemption_note_armed.
     uint32_t armed;
     // ns for which the machine was suspended until the last reading.
@@ -48,10 +61,15 @@ struct Preemption {
 // Preemption_init initialises the struct for a thread that begins, whose times
 // are 0.
 void Preemption_init(struct Preemption *preemption);
-// Preemption_forget is called when a long span is not checked.
-static inline void Preemption_forget(struct Preemption *preemption)
+// Records that a span was not checked, and that the thread is expected to have
+// waited once for the `span_ns` ns of the span. If `span_ns` is 0, the length
+// of the span is not known.
+static inline void Preemption_expect_wait(struct Preemption *preemption,
+                                          int64_t span_ns)
 {
-    preemption->known = false;
+    preemption->known = preemption->known && span_ns;
+    preemption->then.wall_ns += span_ns;
+    preemption->then.waits++;
 }
 
 // `armed` is the number of times that hooks were installed. If `armed` has
@@ -66,26 +84,29 @@ static inline void Preemption_note_armed(struct Preemption *preemption,
     if (preemption->armed == armed)
         return;
     preemption->armed = armed;
-    preemption->skips = preemption->next_skips = 0;
-    Preemption_forget(preemption);
+    memset(preemption->skips, 0, sizeof preemption->skips);
+    memset(preemption->next_skips, 0, sizeof preemption->next_skips);
+    preemption->known = false;
 }
 
-// Returns true if this long span should not be checked.
-static inline bool Preemption_skip(struct Preemption *preemption)
+// Returns true if this long span, which ends at `place`, should not be checked.
+static inline bool Preemption_skip(struct Preemption *preemption,
+                                   unsigned place)
 {
-    if (!preemption->skips)
+    if (!preemption->skips[place])
         return false;
-    preemption->skips--;
+    preemption->skips[place]--;
     return true;
 }
 
-// Returns for how many ns of a span other programs had the CPU of the calling
-// thread, or the machine was suspended. The span is `span_ns` ns long and ends
-// now. Returns 0 if the thread has waited since the last call of
-// Preemption_measure. The two system calls of Preemption_measure take about 0.7
-// us, or several us if the thread has slept.
-int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns);
-// Returns for how many ns of a span other programs had the CPU. The span is
+// Returns the ns of a span in which other programs had the CPU of the calling
+// thread, or in which the machine was suspended. The span is `span_ns` ns long
+// and ends now, at `place`. Returns 0 if the thread has waited since the last
+// call of Preemption_measure. Sets `ran_ns`. The two system calls of
+// Preemption_measure take about 0.7 us, or several us if the thread has slept.
+int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
+                           unsigned place);
+// Returns the ns of a span in which other programs had the CPU. The span is
 // `span_ns` ns long. `then` was read before the span, and `now` was read at the
 // end of the span.
 int64_t Preemption_between(const struct ThreadTimes *then,

@@ -70,7 +70,7 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
     trace->loop_count = trace->newest_c = 0;
     trace->event_loop = NULL;
     trace->last = (int64_t)ticks;
-    trace->taken = 0;
+    trace->spent = (struct Spent){0};
     Preemption_init(&trace->preemption);
     Counter_set(&trace->overhead, 0);
     Counter_set(&trace->stolen, 0);
@@ -220,21 +220,25 @@ void ThreadTrace_lose_step(struct ThreadTrace *trace)
         trace->top->start = (uint16_t)code->layout.instruction_count;
 }
 
-int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span)
+struct Spent ThreadTrace_ask(struct ThreadTrace *trace, int64_t span,
+                             uintptr_t code)
 {
+    struct Preemption *preemption = &trace->preemption;
     double cycles_a_ns = trace->contention->hz * 1e-9;
     int64_t ns = (int64_t)((double)span / cycles_a_ns);
+    unsigned place = (unsigned)(Hit_caller(code) >> 1) % PREEMPTION_PLACES;
+    struct Spent spent = {0};
 
-    if (ns <= PREEMPTION_BRIEF_NS)
-        return 0;
-    Preemption_note_armed(&trace->preemption, trace->contention->armed);
-    if (ns < PREEMPTION_STOPPED_NS && (!trace->contention->preempted ||
-                                       Preemption_skip(&trace->preemption))) {
-        Preemption_forget(&trace->preemption);
-        return 0;
+    Preemption_note_armed(preemption, trace->contention->armed);
+    if (ns <= PREEMPTION_BRIEF_NS ||
+        (ns < PREEMPTION_STOPPED_NS && Preemption_skip(preemption, place))) {
+        Preemption_expect_wait(preemption, ns);
+        return spent;
     }
-    ns = Preemption_measure(&trace->preemption, ns);
-    return (int64_t)((double)ns * cycles_a_ns);
+    ns = Preemption_measure(preemption, ns, place);
+    spent.taken = (int64_t)((double)ns * cycles_a_ns);
+    spent.ran = (int64_t)((double)preemption->ran_ns * cycles_a_ns);
+    return spent;
 }
 
 // Writes a wait of the thread into the ring of timeline events. The wait began
@@ -247,29 +251,37 @@ static void emit_wait(struct ThreadTrace *trace, int64_t begin, int64_t waited)
         Ring_push(trace->ring, (uint64_t)begin, EVENT_WAIT, (uint64_t)waited);
 }
 
-// Checks whether other threads or programs ran between two events of the
-// thread. Time in which another thread of the process ran is added to `waited`.
-// Time in which another program ran is added to no count. Returns the ticks of
-// the interval that count as self time.
+// Checks the interval between two events of the thread for other threads or
+// programs that have run. If another thread of the process ran, the time in
+// which this thread did not run is added to `waited`. Time in which another
+// program ran is not added to any count. Returns the ticks of the interval that
+// are self time.
 static int64_t check_span(struct ThreadTrace *trace, int64_t span)
 {
     struct Contention *contention = trace->contention;
     int64_t begin = trace->last + (int64_t)Counter_own(&trace->overhead) - span;
     bool alone =
         contention->last_trace == trace && span <= contention->long_span;
-    int64_t taken = trace->taken < span ? trace->taken : span;
+    struct Spent spent = trace->spent;
+    int64_t waited = 0;
 
     contention->last_trace = trace;
-    trace->taken = 0;
-    if (alone && !taken)
+    trace->spent = (struct Spent){0};
+    if (spent.taken > span)
+        spent.taken = span;
+    if (alone && !spent.taken)
         return span;
     ThreadTrace_lose_step(trace);
-    if (alone)
-        return span - taken;
+    span -= spent.taken;
+    if (!alone)
+        waited = span - spent.ran;
+    // The kernel's clocks do not stop at the same times as the counter.
+    if (spent.ran && waited <= contention->brief_span)
+        waited = 0;
     if (span > 0 && trace->top->waited != FRAME_PARTIAL)
-        trace->top->waited += span - taken;
-    emit_wait(trace, begin, span - taken);
-    return 0;
+        trace->top->waited += waited;
+    emit_wait(trace, begin, waited);
+    return span - waited;
 }
 
 int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks)
@@ -279,7 +291,7 @@ int64_t ThreadTrace_end_span(struct ThreadTrace *trace, uint64_t ticks)
 
     trace->last = now;
     if (trace->contention->last_trace != trace ||
-        span > trace->contention->brief_span || trace->taken)
+        span > trace->contention->brief_span || trace->spent.taken)
         span = check_span(trace, span);
     trace->top->self += span;
     return now;

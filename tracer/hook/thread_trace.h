@@ -41,6 +41,13 @@
 
 struct Track;
 
+// Ticks of an interval between two events of a thread. Both numbers are 0 if
+// the kernel was not asked.
+struct Spent {
+    int64_t taken; // Other programs had the CPU.
+    int64_t ran;   // The thread ran, as far as the kernel's clocks tell.
+};
+
 // A loop that has jumped back at least once. `start` and `instructions`
 // describe the present iteration of the loop. `number` and `enter` identify the
 // frame that runs the loop.
@@ -89,9 +96,9 @@ struct ThreadTrace {
     // The ticks of `overhead` in which other programs had the CPU, which count
     // neither as the program's time nor as Ocular's cost.
     counter_t stolen;
-    // Number of ticks before the next event in which other programs had the CPU
-    // (HIT_TAKEN).
-    int64_t taken;
+    // How the thread spent the time before the next event, if the kernel was
+    // asked.
+    struct Spent spent;
     // Only the record's own thread uses `preemption`, while it holds the GIL.
     struct Preemption preemption;
     // The current shadow stack, to which `top`, `limit` and `bottom` belong.
@@ -175,10 +182,12 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_id = id;
     trace->state_ticks = ticks;
 }
-// Returns for how many ticks of an interval other programs had the CPU. The
+// Asks the kernel how the thread has spent an interval, unless the thread
+// usually waits in intervals that end in the code object at `code`. The
 // interval is `span` ticks long and must end now. The record's own thread calls
 // ThreadTrace_ask, because the system calls are about the calling thread.
-int64_t ThreadTrace_ask(struct ThreadTrace *trace, int64_t span);
+struct Spent ThreadTrace_ask(struct ThreadTrace *trace, int64_t span,
+                             uintptr_t code);
 // Clears the pointers to a code object that will be freed in all frames, also
 // in the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
