@@ -26,13 +26,13 @@ from figures.record import figure, machine, recording  # noqa: E402
 from subjects import SUBJECTS  # noqa: E402
 
 ROUNDS, SHORT_ROUNDS = 15, 3
-# largest number of functions in a program, and number of times that it runs them
+# the largest number of functions in a program, and how often the program runs them
 GROUP, TURNS = 6, 200
 THRESHOLDS = (500, 0)
 # median and mean of a call's own cycles, and mean of its cycles including callees
 FIGURES = {"p50": "own, p50", "mean": "own, mean", "total": "all, mean"}
 TARGET = 0.10
-STEADY = 0.10  # A round is left out if the machine changed its speed by more.
+STEADY = 0.10  # A round is left out if the machine's speed changed by more.
 LEAST_NS = 200  # Functions that take less time are shown, but not judged.
 WAYS = ("alone", "in turns")
 BY_NAME = {each.name: each for each in SUBJECTS}

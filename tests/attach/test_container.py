@@ -95,8 +95,8 @@ def test_where_no_library_may_be_loaded(tmp_path):
 
 
 def test_a_link_in_the_place_of_the_copy(tmp_path):
-    """Root inside a container must not be able to make root outside of it write to a file
-    outside."""
+    """A container's root must not be able to make the host's root write to a file outside
+    of the container."""
     target = tmp_path / "outside"
     target.mkdir()
     (target / "kept").write_text("kept")

@@ -70,7 +70,7 @@ serves already|has run no Python code
     .replace("\n", "|")
     .split("|")
 )
-# The first is possible on a busy machine, the second for a child that runs /bin/true.
+# The first reason is possible on a busy machine, and the second one for /bin/true.
 SAID += ["does not stop for a moment", "runs no CPython"]
 
 

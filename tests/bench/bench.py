@@ -115,8 +115,9 @@ CONFIGURATIONS = {
 
 
 class Probe:
-    """A function to run, the code whose events fire, the kinds of events, and the number of
-    events in each round. `chosen` has Ocular's names of the events, or None for a mode."""
+    """A probe has a function to run, the code with the events, the kinds of events, and
+    their number in each round. `chosen` has Ocular's names of the events, or None for a
+    mode."""
 
     def __init__(self, name, run, code, events, mode=None, chosen=None, each=2):
         self.name, self.run, self.code, self.events = name, run, code, events
@@ -251,7 +252,7 @@ def own_cost(dump, function):
 
 
 def names_of(dump):
-    """Returns {function: the text before its lines, "fn=(number"}."""
+    """Returns the text "fn=(number" before the lines of each function, by its name."""
     return {
         name: f"fn=({number}" for number, name in re.findall(r"fn=\((\d+)\) (\S+)", dump)
     }

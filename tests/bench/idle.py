@@ -21,9 +21,8 @@ FEW, MANY = 10, 100  # numbers of rounds
 def instructions(kind, name, rounds):
     """Returns the machine instructions of a run. The run does not use Python's own
     allocator. With Python's own allocator, a call takes a few instructions more or less,
-    depending on the addresses of objects in their pools. The difference of a few
-    instructions is 0.2 % of a round, all of it in _PyObject_Free, and every earlier
-    allocation changes it."""
+    depending on the addresses of objects in their pools. This difference is 0.2 % of a
+    round. All of it is in _PyObject_Free, and depends on every earlier allocation."""
     with tempfile.TemporaryDirectory(prefix="oc-") as directory:
         command = "valgrind --tool=callgrind --callgrind-out-file=/dev/null".split()
         command += ["--toggle-collect=builtin_sorted", sys.executable, CHILD]

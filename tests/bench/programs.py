@@ -24,7 +24,7 @@ def loops(count):
 
 
 def c_calls(count):
-    """A round of this program has two events: the call of len() and its return."""
+    """A round of this program has two events, the call of len() and its return."""
     while count:
         count -= 1
         len("abc")

@@ -15,8 +15,8 @@ from e2e.program import SLOW, TOP, Running, top
 from e2e.test_questions import keys_of
 from tui.emulated import Top
 
-# The master of the tests reads commands from stdin: how to make a worker, and how often the
-# worker calls work().
+# The master of the tests reads commands from stdin. They say how to make a worker, and how
+# often the worker calls work().
 PROGRAM = """
 import multiprocessing, os, signal, sys, time
 import ocular

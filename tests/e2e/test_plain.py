@@ -170,8 +170,8 @@ FAULTS = {
 }
 
 
-# The output of these programs can show the frames that have called the program. The
-# installed command has other such frames than `python -m ocular`, so these programs run
+# The output of these programs can show the frames that have called the program. These
+# frames differ between the installed command and `python -m ocular`, so these programs run
 # with both commands.
 BY_BOTH = {"uncaught", "exit", "stack", "warning"}
 

@@ -204,7 +204,7 @@ BAD = ("worse", "lost", "missing")
 
 def compare(figures, rows, whole):
     """Returns [(name, verdict, figure, row)]. `whole` is true if every measuring program
-    ran. If it is true, a figure of the baseline that is missing counts as lost."""
+    ran. If `whole` is true, a figure of the baseline that is missing counts as lost."""
     table = [
         (name, verdict(figure, rows.get(name)), figure, rows.get(name))
         for name, figure in sorted(figures.items())

@@ -10,9 +10,9 @@ and `broken` raises a KeyError.
     services.py client KIND PORT [SEED]  sends requests until it is killed
 
 $RATE is the number of requests a second, and $MIX says which functions are called. Each
-process of a service counts its calls in a file in $TRUTH, which truth() reads. A second
-file has a line for each call of some functions: the function's name and the seconds that
-the call took."""
+process of a service counts its calls in a file in $TRUTH, which truth() reads. For each
+call of some functions, a second file has the function's name and the seconds that the call
+took."""
 
 import asyncio
 import contextlib

@@ -160,8 +160,8 @@ def hooks_seconds(began):
 def test_account_of_hooks(tmp_path, figure, run, timeline):
     """All hooks stay installed during this test. The test compares the reported overhead
     with the program's additional time. For this, the program runs traced and untraced
-    alternately. On CPython 3.12 a part of the additional time comes from CPython: it runs a
-    function with hooks without superinstructions (fused pairs)."""
+    alternately. On CPython 3.12 a part of the additional time comes from CPython, which
+    runs a function with hooks without superinstructions (fused pairs)."""
     if run is throws and sys.version_info >= (3, 15):
         pytest.skip("from dark code all events are taken out")
     threshold = 50 if run is throws else 10**9

@@ -88,8 +88,8 @@ def test_whole(tmp_path, figure):
 
 @pytest.mark.skipif(not shutil.which("perf"), reason="there is no perf")
 def test_like_perf(tmp_path, figure):
-    """The share of the time in C with a name that perf's samples give to the same innermost
-    functions."""
+    """The figure is the share of the time in named C functions for which perf finds the
+    same innermost function."""
     record = ["perf", "record", "-q", "-e", "cpu-clock", "-F", "997", "-o", "perf.data"]
     ours = Counter()
     for names, us, stack in stacks(tmp_path, *record):

@@ -363,7 +363,7 @@ TEST_FIXTURE(waits_in_stacks)
     for (i = 0; i < stacks->wait_count; i++)
         sums[WaitKind_of(stacks->waits[i].kind)] += stacks->waits[i].share;
     assert_near(sums[WAITS_SLEEP], 1, .001);
-    // Waits of an unknown kind are divided in the same ratio.
+    // Waits of an unknown kind are divided in the ratio of the known ones.
     assert_near(sums[WAITS_SOCKET], .5, .001);
     assert_near(sums[WAITS_FILE], .5, .001);
     assert_near(sums[WAIT_UNKNOWN], 0, 0);

@@ -144,7 +144,7 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     assert_null(strstr(why, "stale"));
     close(Socket_listen(path));
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
-    has(why, "stale"); // so the folder was searched
+    has(why, "stale"); // This means that the folder was searched.
     assert_int_equal(access(path, F_OK), -1);
     close(ready[0]);
     close(ready[1]);

@@ -114,7 +114,7 @@ TEST(test_all_signals_are_blocked_there_and_none_here)
     for (int s = 1; s <= SIGRTMAX; s++) {
         assert_int_equal(sigismember(&before, s), sigismember(&after, s));
         if (s == SIGKILL || s == SIGSTOP || (s >= 32 && s < SIGRTMIN))
-            continue; // these cannot be blocked, or belong to glibc
+            continue; // Such signals cannot be blocked, or belong to glibc.
         assert_int_equal(sigismember(&seen.blocked, s), 1);
     }
     sigemptyset(&mine);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The program whose lines and branches test_events.py counts. It has each kind of jump."""
+"""A program with each kind of jump. test_events.py counts its lines and branches."""
 
 
 def loop(n):

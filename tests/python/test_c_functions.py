@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the rows of C functions, which events="c_call" brings: their names, their counted
-calls at threshold 0, and otherwise their shares of samples and their estimated calls."""
+"""Tests the rows of C functions, which events="c_call" brings. They have names, counted
+calls at threshold 0, and otherwise shares of samples and estimated calls."""
 
 import asyncio
 import cProfile
@@ -39,7 +39,7 @@ def negative(x):
 
 
 def calls():
-    """Calls C functions of each kind: of a module, of a type, bound, and of a class."""
+    """Calls C functions of a module and of a type, bound methods, and class methods."""
     numbers = []
     for i in range(1000):
         numbers.append(i)

@@ -121,8 +121,8 @@ print(calls("f") > 0,
 
 
 def test_its_programs_go_with_it(tmp_path):
-    """The timed programs are freed, so a hundred sessions take no more memory than ten
-    sessions."""
+    """The timed programs are freed, so a hundred traces take no more memory than ten
+    traces."""
     words = answer(
         tmp_path,
         """

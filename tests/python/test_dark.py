@@ -370,8 +370,8 @@ def test_rearm_one_function(asked_only):
 
 
 def test_rearm_one_with_its_callees(tracing, sockets):
-    """A viewer's request also arms the callees. If the callees had no hooks, the function's
-    own time would stay old."""
+    """A viewer's request also installs hooks for the callees. If the callees had no hooks,
+    the function's own time would stay old."""
     tracing(deinstrument_threshold=50, serve=True)
     call_often(2000)
     with client.Client(ocular._ocular.socket_path()) as viewer:

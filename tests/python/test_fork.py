@@ -397,8 +397,8 @@ print("{}")
 
 
 def test_a_child_that_looks_at_itself_at_once(tmp_path, sockets):
-    """If a child asks for a snapshot, its session starts at once and not after 100 ms. If
-    the child itself starts a trace, this trace replaces the session."""
+    """If a child asks for a snapshot, its trace starts at once and not after 100 ms. If the
+    child itself calls start_tracing(), the new trace replaces this trace."""
     result = answer(
         tmp_path,
         """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A forked child frees its parent's session only when this becomes necessary, because most
+"""A forked child frees its parent's trace only when this becomes necessary, because most
 children soon call exec or end."""
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests that Ocular counts iterations of loops correctly. Ocular counts them at other sites
-than FOR_ITER, because CPython specialises FOR_ITER again at once."""
+"""Tests that Ocular counts iterations of loops correctly. Ocular counts iterations at other
+sites than FOR_ITER, because CPython specialises FOR_ITER again at once."""
 
 import collections
 import contextlib

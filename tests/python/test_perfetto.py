@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Tests the content of a timeline's file: each call has a beginning and an end, loops and
-names are right, and there is a mark wherever events are missing."""
+"""Tests that each call in a timeline's file has a beginning and an end, that loops and
+names are right, and that there is a mark wherever events are missing."""
 
 import re
 import threading

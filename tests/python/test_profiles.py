@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Tests the files with sampled stacks that Ocular writes for other tools. The tools
-themselves read these files in the tests: pstats, pprof if Go is installed, flame graphs and
-speedscope."""
+"""Tests the files with sampled stacks that Ocular writes for other tools. In the tests,
+these tools read the files, namely pstats, flame graphs, speedscope, and pprof if Go is
+installed."""
 
 import gzip
 import json

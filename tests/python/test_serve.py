@@ -180,7 +180,7 @@ say((tracemalloc.get_traced_memory()[1] - before) // COUNT)
 @pytest.mark.parametrize("how", ["leave", "stop"])
 def test_no_results_are_made_where_nobody_gets_them(tmp_path, sockets, how):
     """If a trace ends because no viewer is left, Ocular builds no result in Python.
-    Building it would stop all other threads, and take 2 KB for each function."""
+    Building a result would stop all other threads, and take 2 KB for each function."""
     with Served(tmp_path, sockets, MANY) as served:
         with Client(served.path) as client:
             client.snapshot()

@@ -54,10 +54,10 @@ def half_asleep(stop):
 
 @pytest.fixture(scope="module")
 def snapshots():
-    """Returns two snapshots of the run that all tests use: `running` and the final one. The
-    main thread runs turns(), and two threads sleep. The fixture waits for each condition
-    separately, because all of them together are rarely true at once. `burn` gets its hooks
-    back from time to time, but has none in the snapshot `running`."""
+    """Returns the snapshot `running` and the final snapshot of the run that all tests use.
+    The main thread runs turns(), and two threads sleep. The fixture waits for each
+    condition separately, because all of them together are rarely true at once. `burn` gets
+    its hooks back from time to time, but has none in the snapshot `running`."""
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),

@@ -291,7 +291,7 @@ def test_tasks_of_classes_written_in_python():
         assert found["named"]["age_s"] is None
         chain = [place["name"] for place in found["named"]["chain"]]
         assert chain == ["leaf", "Event.wait"]
-        # The two classes number their tasks separately, so the age of these is unknown.
+        # The two classes number their tasks separately, so these tasks have no known age.
         assert all(found[task.get_name()]["age_s"] is None for task in tasks)
         assert found["?"]["state"] == "new"
         assert sys.getrefcount(own[0]) == sys.getrefcount(own[3])

@@ -195,7 +195,7 @@ def test_what_was_specialised_before_we_came(tracing):
     add(*INTS)
     assert history_of(ocular.snapshot()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
     ocular.stop_tracing()
-    tracing()  # A new session has an empty history.
+    tracing()  # A new trace has an empty history.
     add(*INTS)
     assert history_of(ocular.stop_tracing()) == ["BINARY_OP", "BINARY_OP_ADD_INT"]
 
@@ -404,7 +404,7 @@ def setprofile_on_and_off(step):
 
 def other_tool(events):
     """Returns a function that turns another tool on and off. Every second time, the tool's
-    callback returns DISABLE. So its instrumentation can end before Ocular's next scan."""
+    callback returns DISABLE, which can end the instrumentation before Ocular's scan."""
 
     def toggle(step):
         answer = monitoring.DISABLE if step % 4 == 1 else None

@@ -324,7 +324,7 @@ ocular._stop = fails
 
 def test_what_an_audit_hook_raises_comes_out(tmp_path):
     """The program's audit hooks run at each registration of a hook, and a signal handler
-    can run in them. What they raise comes out of start_tracing()."""
+    can run in them. start_tracing() passes on their exceptions."""
     done = script(
         tmp_path,
         """

@@ -272,7 +272,7 @@ TEST_WITH(test_a_walk_stays_on_its_stack, set_up, tear_down)
         deep[i] = CODE + 1;
     got = walk_from(CODE, deep);
     expect(&got, NATIVE_CUT, NATIVE_DEPTH);
-    got = walk_from(CODE + 112, deep); // The CFA is a megabyte away
+    got = walk_from(CODE + 112, deep); // The CFA is a megabyte away.
     expect(&got, NATIVE_CUT, 1);
     got = walk_from(CODE + 128, deep); // The CFA is not above the frame.
     expect(&got, NATIVE_CUT, 1);

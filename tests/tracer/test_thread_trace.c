@@ -316,7 +316,7 @@ static void set_up(struct Fixture *f)
     make_opcodes(&f->opcodes);
     f->registry = Registry_new();
     // The clock is so fast that no interval between events is long, so the
-    // kernel is never asked about one.
+    // kernel is never asked about a wait.
     Contention_init(&f->contention, 1e15);
     f->trace = ThreadTrace_new(f->registry, &f->contention, COST);
     assert_non_null(f->trace);

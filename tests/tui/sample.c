@@ -128,7 +128,7 @@ static void fill(struct Function *function, const struct Brief *brief,
     function->total_share = fmin(share * 1.8, 1);
     function->samples = (uint64_t)(share * time * 100);
     function->run_samples = function->samples;
-    // For one function, the snapshot says into which parts its time is divided
+    // For one function, the snapshot says how its time is divided into parts.
     if (strcmp(brief->name, "make_handler.<locals>.wrapper") != 0)
         return;
     function->total_parts = &parts;

@@ -35,7 +35,7 @@ struct Request {
     double hz;
     double seconds;
     const char *folder;
-    // Settings of the trace. A run without a version has none.
+    // Settings of the trace. A run without a version has no settings.
     const char *version, *mode;
     uint64_t threshold;
     double budget;

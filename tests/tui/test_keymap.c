@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tests the table of keys: the table is complete and consistent, and each key
+// Tests that the table of keys is complete and consistent, and that each key
 // can be written as text.
 #include "tui/screen/keymap.h"
 

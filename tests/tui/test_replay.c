@@ -151,8 +151,8 @@ static long place_of(enum MessageType type, int number)
     return at - 12;
 }
 
-// The replay plays the messages before the damage. Then it reports the damage,
-// and not the end of the recording.
+// The replay plays the messages before the damage. Then the replay reports the
+// damage, and not the end of the recording.
 TEST_WITH(test_damaged_in_the_middle, prepare, finish)
 {
     static const struct {

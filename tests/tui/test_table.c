@@ -153,8 +153,8 @@ TEST_WITH(test_few_samples, set_up, NULL)
 }
 
 // If calls are counted in slices, their number is an estimate. With an error
-// above a quarter, it has one digit. With an error above a half, it is only a
-// lower bound.
+// above a quarter, this number has one digit. With an error above a half, it is
+// only a lower bound.
 TEST_WITH(test_calls_counted_in_slices, set_up, NULL)
 {
     function.calls = 564;
