@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-// Tests/run_units sets this environment variable.
+// The script tests/run_units sets this environment variable.
 #define UNDER_VALGRIND (getenv("UNDER_VALGRIND") != NULL)
 
 #ifndef __has_feature

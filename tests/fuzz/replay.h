@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Replaces libFuzzer. Runs the inputs in the given files and folders, so that
-// every machine tests the kept corpus (test_fuzz.py). Prints how many inputs it
-// has run. The file of each fuzzer includes this header.
+// every machine tests the kept corpus (test_fuzz.py). Prints the number of
+// inputs. The file of each fuzzer includes this header.
 #pragma once
 
 #include <dirent.h>

@@ -258,8 +258,8 @@ def many_names():
 
 @pytest.mark.parametrize("make, times", [(same_names, 2000), (many_names, 10)])
 def test_a_known_type_costs_no_more_than_other_types(make, times):
-    """Ocular counts up to 20 000 exceptions a second. The first one of a type counts as 20.
-    If each exception counted as 20, these exceptions would exceed the limit."""
+    """Ocular counts up to 20 000 exceptions a second. The first exception of a type counts
+    as 20. If each exception counted as 20, these exceptions would exceed the limit."""
     types = make()
 
     def body():

@@ -2,7 +2,7 @@
 """`make stress` runs threads, code that is made and freed, forks, starts and stops of
 tracing, snapshots, viewers and other tools at the same time, and then checks for leaks.
 
-The test itself runs in a separate process. This process watches that one, and distinguishes
+The test itself runs in a separate process. The main process watches it, and distinguishes
 a crash and a hang from a normal end. If the test fails, the message says how to run the
 same test again.
 """

@@ -75,7 +75,7 @@ TEST(test_a_walk_finds_what_backtrace_finds)
     sigaction(SIGUSR1, &action, NULL);
     Native_init(&native, NativeRows_read);
     Native_step(&native, 1);
-    assert_null(atomic_load(&native.table)); // Nobody wants walks.
+    assert_null(atomic_load(&native.table)); // No thread is to be walked.
     used = Heap_used();
     atomic_store(&native.wanted_ns, 100);
     Native_step(&native, 2);

@@ -23,8 +23,8 @@ TEST(a_gap_is_marked_where_it_is)
     assert_int_equal(ring->lost, 5);
     assert_int_equal(Ring_peek(ring, &events), RING_EVENTS);
     assert_int_equal(events[RING_EVENTS - 1].what, RING_EVENTS - 1);
-    // The ring has room for one entry. A new event needs two, because the gap
-    // before it needs a mark.
+    // The ring has room for one entry. A new event needs two entries, because
+    // the gap before it needs a mark.
     Ring_pop(ring, 1);
     Ring_push(ring, 1000000, EVENT_ENTER, 0);
     assert_int_equal(ring->lost, 6);

@@ -80,8 +80,8 @@ TEST_WITH(a_group_that_grows_now_and_then_is_no_leak, set_up, tear_down)
 {
     for (int s = 0; s <= 900; s++) {
         // After ten minutes the group gets two more tasks, one after the other.
-        // After a pause without walks, it has 50 more, and then gets three
-        // more.
+        // After a pause without walks, the group has 50 more, and then gets
+        // three.
         unsigned count = 10 + (s >= 600) + (s >= 610) + 50 * (s >= 700) +
                          (s >= 705) + (s >= 706) + (s >= 707);
 

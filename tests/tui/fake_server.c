@@ -24,7 +24,7 @@
 struct Fake {
     struct Server *server;
     struct SampleSpec request;
-    int mute;                // If set, no snapshots.
+    int mute;                // If set, sends no snapshots.
     struct Snapshot *newest; // Used by the server's thread only.
     uint64_t exporting;      // Viewer that waits for its recording, or 0.
     uint32_t export_request;

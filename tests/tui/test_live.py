@@ -196,7 +196,7 @@ EFFECTS = {
         "Enter": (["/", *"mandelbrot", "Enter"], r"(?m)^ Callers.*  mandelbrot "),
         "Right": (["/", *"mandelbrot", "Enter"], r"[▾v] mandelbrot"),
         "Left": (["/", *"mandelbrot", "Enter", "Right"], r"[▸>] mandelbrot"),
-        # From then on, the view shows waits. So this key comes last.
+        # From then on, the view shows waits. So "m" is the last key.
         "m": (["Space"], r"(?<!or )waiting, over \d"),
     },
     "Opcodes": {"Tab": ([], counts_move)},

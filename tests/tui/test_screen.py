@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests ocular-top on a real pseudo-terminal. A terminal emulator reads its screen.
+"""Tests ocular-top on a real pseudo-terminal. A terminal emulator reads the screen.
 
 OCULAR_TOP has the path of the program. The process that it watches is the program
 fake_server.

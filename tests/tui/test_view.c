@@ -104,7 +104,7 @@ TEST(test_without_a_sampler)
             Sample_new((struct SampleSpec){.no_sampler = 1, .trouble = 1});
         assert_int_equal(Updates_poll(&stage.ui), 1);
         assert_non_null(strstr(stage.ui.message, "may not read"));
-        stage.ui.message[0] = 0; // It must not come again.
+        stage.ui.message[0] = 0; // The message must not come again.
         Navigation_open(&stage.ui, views[i]);
         Stage_expect("this process may not read its own", true);
     }
