@@ -135,22 +135,35 @@ def run_all(names, folder):
 
 
 def load(path=BASELINE):
-    return json.loads(path.read_text()) if path.exists() else {}
+    """In the file, a row is [value, spread], and the rows of names that differ only behind
+    the last "/" are in one line."""
+    baseline = json.loads(path.read_text()) if path.exists() else {}
+    for part in baseline.values():
+        part["figures"] = {
+            f"{group}/{name}".rstrip("/"): {"value": value, "spread": spread}
+            for group, rows in part["figures"].items()
+            for name, (value, spread) in rows.items()
+        }
+    return baseline
 
 
 def save(baseline, path=BASELINE):
-    """Each figure is on a line of its own, so that a diff shows a changed figure as one
-    changed line."""
+    """Each group of figures is on a line of its own, so that a diff shows a changed figure
+    as one changed line."""
     words = []
     for version, part in sorted(baseline.items()):
-        rows = [
-            f"      {json.dumps(name)}: {json.dumps(row, sort_keys=True)}"
-            for name, row in sorted(part["figures"].items())
+        groups = {}
+        for name, row in sorted(part["figures"].items()):
+            group, _, last = name.rpartition("/")
+            rows = groups.setdefault(group or last, {})
+            rows[last if group else ""] = row["value"], row["spread"]
+        lines = [
+            f"      {json.dumps(group)}: {json.dumps(groups[group])}" for group in groups
         ]
         words.append(
             f"  {json.dumps(version)}: {{\n"
             f'    "machine": {json.dumps(part["machine"])},\n'
-            '    "figures": {\n' + ",\n".join(rows) + "\n    }\n  }"
+            '    "figures": {\n' + ",\n".join(lines) + "\n    }\n  }"
         )
     path.write_text("{\n" + ",\n".join(words) + "\n}\n")
 
