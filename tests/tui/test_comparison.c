@@ -137,6 +137,7 @@ static void add_numbers(struct Snapshot *s, double worse)
 {
     static struct ExceptionRow exceptions[2];
     static struct LoopRow loops[2];
+    static struct ObjectRow objects[2][2];
     int i = worse != 1;
     struct Function *f = (struct Function *)&s->functions[4];
     s->uptime_s = SECONDS * worse;
@@ -150,6 +151,13 @@ static void add_numbers(struct Snapshot *s, double worse)
         .type = "KeyError", .raised = s->exception_totals_raised, .error = NAN};
     s->exceptions = &exceptions[i];
     s->exception_count = 1;
+    // A type that did not grow before has no row in the first run.
+    objects[i][0] = (struct ObjectRow){
+        .type = "Row", .grows = 1, .net_per_s = 10 * worse, .net_error = 1};
+    objects[i][1] = (struct ObjectRow){
+        .type = "Leak", .grows = worse > 2, .net_per_s = worse, .net_error = 1};
+    s->objects_types = objects[i];
+    s->objects_type_count = 1 + (size_t)i;
     loops[i] = (struct LoopRow){
         .thread = "MainThread", .lag_s = 2e-3 * worse, .timers = 1000};
     s->loops = &loops[i];
@@ -195,7 +203,8 @@ static unsigned count_numbers(double worse, double limit_s, char *text,
     one->stall_limit_s = .1;
     two->stall_limit_s = limit_s;
     compare_snapshots(one, two);
-    assert_int_equal(comparison.number_count, limit_s > .2 ? 9 : 10);
+    assert_int_equal(comparison.number_count,
+                     (limit_s > .2 ? 9 : 10) + (worse > 2 ? 2 : 1));
     for (size_t i = 0; i < comparison.number_count; i++) {
         size_t used = strlen(text);
         if (!comparison.numbers[i].measured.apart)
@@ -271,15 +280,17 @@ TEST_WITH(numbers_of_the_whole_run, NULL, release)
         "P50 of f4: 20ms and then 60ms (two standard errors: ",
         "P99 of f4: 50ms and then 150ms (",
         "exceptions of type KeyError: 40 and then 120 a second (",
+        "growth of objects of type Row: 10 and then 30 a second (",
+        "growth of objects of type Leak: 0 and then 3 a second (",
         "stalls: 300 and then 900 a minute (",
         "lag of the event loop in MainThread: 2.0ms and then 6.0ms (",
         "waits for the GIL: 10.0% and then 30.0% of a core (",
         "garbage collection: 2.0% and then 6.0% of a core ("};
     char text[2000] = "";
     assert_int_equal(count_numbers(1.1, .1 + 1e-9, text, sizeof text), 0);
-    assert_int_equal(count_numbers(3, .25, text, sizeof text), 6);
+    assert_int_equal(count_numbers(3, .25, text, sizeof text), 8);
     assert_null(strstr(text, "stalls"));
-    assert_int_equal(count_numbers(3, .1, text, sizeof text), 7);
+    assert_int_equal(count_numbers(3, .1, text, sizeof text), 9);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         assert_non_null(strstr(text, words[i]));
 }

@@ -172,6 +172,40 @@ static void compare_exceptions(struct Work *work, const struct Snapshot *run,
     }
 }
 
+// --- Objects
+
+// Returns the growth of a type. A type that has no row does not grow, because
+// types that only grow come first.
+static struct Side growth_of(const struct Snapshot *run, const char *type)
+{
+    for (size_t i = 0; i < run->objects_type_count; i++) {
+        const struct ObjectRow *row = &run->objects_types[i];
+        if (!row->function && strcmp(row->type, type) == 0)
+            return (struct Side){row->net_per_s, pow(row->net_error, 2)};
+    }
+    return (struct Side){run->objects_type_count ? 0 : NAN, 0};
+}
+
+// Compares the types that only grow in `run`, but not in the run `before`.
+static void compare_objects(struct Work *work, const struct Snapshot *run,
+                            const struct Snapshot *before)
+{
+    for (size_t i = 0; i < run->objects_type_count; i++) {
+        const struct ObjectRow *row = &run->objects_types[i];
+        bool known = false;
+        for (size_t k = 0; before && k < before->objects_type_count; k++)
+            known |= before->objects_types[k].grows == 1 &&
+                     strcmp(before->objects_types[k].type, row->type) == 0;
+        if (row->grows == 1 && !known)
+            add(work,
+                (struct ComparedNumber){.what = "growth of objects",
+                                        .name = row->type,
+                                        .unit = "per_s"},
+                growth_of(work->a, row->type), growth_of(work->b, row->type),
+                0);
+    }
+}
+
 // --- Event loops
 
 // The standard deviation of the lag of one timer is about as large as the mean
@@ -317,6 +351,7 @@ const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
                                                 bool rates, size_t *count)
 {
     size_t room = 4 + a->loop_count + a->exception_count + b->exception_count +
+                  a->objects_type_count + b->objects_type_count +
                   2 * a->function_count;
     struct Work work = {.arena = arena, .room = room, .a = a, .b = b};
     work.numbers = Arena_alloc(arena, room * sizeof *work.numbers);
@@ -334,6 +369,8 @@ const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
                 stalls_of(a), stalls_of(b), 0);
         compare_exceptions(&work, a, NULL);
         compare_exceptions(&work, b, a);
+        compare_objects(&work, a, NULL);
+        compare_objects(&work, b, a);
     }
     if (compare_latencies(&work))
         return NULL;
