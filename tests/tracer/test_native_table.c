@@ -79,6 +79,13 @@ TEST(test_a_walk_finds_what_backtrace_finds)
     used = Heap_used();
     atomic_store(&native.wanted_ns, 100);
     Native_step(&native, 2);
+    // A sampler that must end gives up reading the file.
+    native.ends = true;
+    take();
+    assert_int_equal(
+        Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids), 0);
+    assert_true(native.gave_up);
+    native.ends = native.gave_up = false;
     for (int i = 0; i < 20 && !count; i++) {
         take();
         Native_step(&native, 3);
@@ -124,7 +131,7 @@ TEST(test_a_walk_finds_what_backtrace_finds)
 TEST(test_only_absolute_paths_are_read)
 {
     static const char path[] = "../../../../../../../../../../proc/self/exe";
-    struct NativeRows rows;
+    struct NativeRows rows = {.ends = NULL};
 
     assert_int_equal(access(path, R_OK), 0);
     assert_int_equal(NativeRows_read(path, 0, 0, &rows), -ENOENT);
@@ -200,8 +207,8 @@ static void set_up(void)
         {96, 8, NATIVE_SAME, NATIVE_BY_RSP, NATIVE_FOLDED},
         {112, 1 << 20, NATIVE_SAME, NATIVE_BY_RSP, NATIVE_FIRST},
         {128, 0, NATIVE_SAME, NATIVE_BY_RSP, NATIVE_FIRST}};
-    struct NativeRows rows = {Heap_alloc(sizeof rules),
-                              sizeof rules / sizeof *rules, 0, ""};
+    struct NativeRows rows = {.rows = Heap_alloc(sizeof rules),
+                              .count = sizeof rules / sizeof *rules};
 
     memcpy(rows.rows, rules, sizeof rules);
     binary.index = NativeIndex_new(&rows);

@@ -5,6 +5,8 @@
 // tracer/sample/native_table.c uses them in a signal handler.
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +49,9 @@ struct NativeRow {
 
 // The rows of one file, sorted by address.
 struct NativeRows {
+    // Set by the caller of a NativeReader, or NULL. When the flag becomes true,
+    // the reader gives up.
+    const _Atomic bool *ends;
     struct NativeRow *rows; // Owned; freed by Heap_free.
     size_t count;
     // Virtual address of the byte at NativeReader's argument `offset`.
@@ -58,6 +63,7 @@ struct NativeRows {
 
 // Reads the rows of the file at `path`. The file must have the inode `inode`,
 // and `offset` lies in its executable segment. Returns 0 or -errno. -ENODATA
-// means that the file has no executable segment there.
+// means that the file has no executable segment there, and -ECANCELED that the
+// reader has given up.
 typedef int NativeReader(const char *path, uint64_t inode, uint64_t offset,
                          struct NativeRows *rows);

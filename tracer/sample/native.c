@@ -7,6 +7,7 @@
 #include "ipc/base/opened.h"
 #include "tracer/sample/timer_slot.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -222,15 +223,19 @@ void Native_step(struct Native *native, uint64_t now_ns)
 // tenth of a second, in which the threads' rings keep the samples.
 static void read_rows(struct Native *native, struct NativeBinary *binary)
 {
-    struct NativeRows rows;
+    struct NativeRows rows = {.ends = &native->ends};
     uint64_t before = Now_ns(CLOCK_THREAD_CPUTIME_ID);
     int error;
 
-    if (binary->tried || native->reading_ns > READING_NS)
+    if (binary->tried || native->reading_ns > READING_NS || native->gave_up)
         return;
     binary->tried = true;
     error = native->reader(binary->path, binary->inode, binary->offset, &rows);
     native->reading_ns += Now_ns(CLOCK_THREAD_CPUTIME_ID) - before;
+    if (error == -ECANCELED) {
+        native->gave_up = true;
+        binary->tried = false;
+    }
     if (error)
         return;
     memcpy(binary->build, rows.build, sizeof binary->build);

@@ -37,7 +37,11 @@ struct Native {
     uint64_t scanned_ns;
     uint64_t now_ns;     // CLOCK_MONOTONIC in ns at the newest step.
     uint64_t reading_ns; // CPU time for reading files in the newest step.
-    bool stale; // True if a sample has found code of an unknown module.
+    // The sampler's thread must end, and gives up reading a file. Another
+    // thread sets it.
+    _Atomic bool ends;
+    bool gave_up; // The sampler's thread has done so.
+    bool stale;   // True if a sample has found code of an unknown module.
     // True if the newest second has shown that such code is in no module.
     bool settled;
     struct NativeBinary *binaries;

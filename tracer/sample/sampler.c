@@ -184,6 +184,7 @@ static void run(void *argument)
 static int start_thread(struct Sampler *sampler)
 {
     sampler->stop = false;
+    sampler->sampling.native.gave_up = false;
     sampler->worker.prepare = Rcu_register;
     return Worker_start(&sampler->worker, "ocular-sampler", run, sampler,
                         STACK_SIZE);
@@ -280,7 +281,10 @@ void Sampler_pause(struct Sampler *sampler)
     sampler->stop = true;
     pthread_cond_signal(&sampler->wake);
     pthread_mutex_unlock(&sampler->lock);
+    atomic_store(&sampler->sampling.native.ends, true);
     Worker_join(&sampler->worker);
+    // Another file can be read for the last samples, if that was not given up.
+    atomic_store(&sampler->sampling.native.ends, false);
 }
 
 int Sampler_resume(struct Sampler *sampler)

@@ -19,7 +19,7 @@ int NativeStacks_read(const char *path, uint64_t inode, uint64_t offset,
 const char *NativeStacks_trouble(void)
 {
     const struct Formats *formats = Formats_load();
-    struct NativeRows rows;
+    struct NativeRows rows = {.ends = NULL};
 
 #if !defined(__x86_64__)
     return "native stacks: only x86-64 has them";
