@@ -92,6 +92,12 @@ TEST(test_a_walk_finds_what_backtrace_finds)
         count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
     }
     assert_int_equal(walk.end, NATIVE_THREAD);
+    // No walk finds the evaluation loop, and then one does.
+    for (int i = 0; i < NATIVE_MISSED; i++)
+        Native_note(&native, walk.end);
+    assert_true(Native_misses_loop(&native));
+    Native_note(&native, NATIVE_WHOLE);
+    assert_false(Native_misses_loop(&native));
     assert_true(walk.depth >= 8 && count == walk.depth);
     from = frame_of(walk.pcs[0]);
     for (unsigned i = 0; i < walk.depth; i++)

@@ -18,6 +18,8 @@
 
 // Largest number of ids of one walk, which are C functions and FLAME_NATIVE_ID.
 #define NATIVE_IDS (NATIVE_DEPTH + 1)
+// Samples without an evaluation loop, after which it counts as not found.
+#define NATIVE_MISSED 20
 
 struct NativeFunction {
     const struct NativeBinary *binary;
@@ -41,7 +43,10 @@ struct Native {
     // thread sets it.
     _Atomic bool ends;
     bool gave_up; // The sampler's thread has done so.
-    bool stale;   // True if a sample has found code of an unknown module.
+    // Number of samples of Python functions since the last walk that has found
+    // CPython's evaluation loop. Any thread may read it.
+    _Atomic uint32_t missed;
+    bool stale; // True if a sample has found code of an unknown module.
     // True if the newest second has shown that such code is in no module.
     bool settled;
     struct NativeBinary *binaries;
@@ -76,6 +81,23 @@ void Native_step(struct Native *native, uint64_t now_ns);
 // 0.
 size_t Native_resolve(struct Native *native, const uintptr_t *pcs, size_t depth,
                       enum NativeEnd end, uint32_t *ids);
+// Notes how the walk of a sample of Python functions has ended.
+static inline void Native_note(struct Native *native, enum NativeEnd end)
+{
+    if (end == NATIVE_WHOLE)
+        atomic_store(&native->missed, 0);
+    else if (end == NATIVE_THREAD)
+        atomic_fetch_add(&native->missed, 1);
+}
+
+// Returns true if walks never find the evaluation loop. A stripped CPython that
+// was built with tail calls has no symbol for it. Any thread may call this
+// function.
+static inline bool Native_misses_loop(const struct Native *native)
+{
+    return atomic_load(&native->missed) >= NATIVE_MISSED;
+}
+
 // Adds CPU time of the innermost C function to the line of the Python function
 // that has called it. `path` is the path of Native.lines.
 void Native_add_line(struct Native *native, const struct ShareTime *now,

@@ -407,6 +407,11 @@ bool Sampler_has_natives(const struct Sampler *sampler)
     return atomic_load(&sampler->sampling.native.table);
 }
 
+bool Sampler_misses_loop(const struct Sampler *sampler)
+{
+    return Native_misses_loop(&sampler->sampling.native);
+}
+
 void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
                         void *context)
 {

@@ -152,6 +152,9 @@ struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most);
 void Sampler_want_natives(struct Sampler *sampler, uint64_t until_ns);
 // Returns true if samples contain C functions now.
 bool Sampler_has_natives(const struct Sampler *sampler);
+// Returns true if samples never contain C functions of Python functions,
+// because no walk finds CPython's evaluation loop.
+bool Sampler_misses_loop(const struct Sampler *sampler);
 // Calls `visit` for the innermost C functions that the Python function `id` has
 // called, with the line, the id of the C function, and its ns of CPU time
 // (Flame_below). Sampler_describe_native describes one of these C functions

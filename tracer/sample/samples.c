@@ -31,6 +31,8 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->depth = head->depth;
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
     Attribution_judge(attribution, stack, head->flags & SAMPLE_ACTIVE);
+    if (head->depth)
+        Native_note(&samples->sampling->native, head->native_end);
     attribution->natives = samples->natives;
     attribution->native_count =
         has_natives(head) ? Native_resolve(&samples->sampling->native,

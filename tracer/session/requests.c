@@ -253,11 +253,17 @@ static void want_natives(struct Session *session, uint64_t viewer,
 
     if (!session->sampler)
         why = "no sampler runs in this trace";
+    if (!why)
+        Sampler_want_natives(session->sampler,
+                             Now_ns(CLOCK_MONOTONIC) + NATIVE_NS);
+    if (!why && Sampler_misses_loop(session->sampler))
+        why =
+            "this CPython has no symbol for its evaluation loop (it was "
+            "built with tail calls, and stripped)";
     if (why) {
         refuse(session, viewer, message, ENOSYS, why);
         return;
     }
-    Sampler_want_natives(session->sampler, Now_ns(CLOCK_MONOTONIC) + NATIVE_NS);
     accept_request(session, viewer, message);
 }
 
