@@ -127,6 +127,8 @@ def test_one_line_is_said_and_the_file_kept(built):
     before = built.output.stat().st_mtime_ns
     assert built.configure(MAKE_RESTARTS="1").stderr == ""
     assert built.output.stat().st_mtime_ns == before
+    built.program("pkg-config", '[ "$2" != libdw ]')
+    assert "elfutils is missing (Debian: libdw-dev)" in built.configure().stderr
 
 
 def test_then_the_newest_that_pyenv_or_uv_keep(built):
