@@ -68,6 +68,16 @@ static bool is_of(const struct ObjectRow *row, const struct ObjectRow *type)
     return row->function && strcmp(row->type, type->type) == 0;
 }
 
+// Returns true if `one` comes before `other` among the functions that create
+// objects of the type. Each process sends them in their order, but the rows of
+// several processes are not in order. If the type grows, the process in which
+// it grows has put the functions whose objects stay alive first.
+static bool is_before(const struct ObjectRow *type, const struct ObjectRow *one,
+                      const struct ObjectRow *other)
+{
+    return type->grows != 1 && one->born_per_s > other->born_per_s;
+}
+
 // If the row is of a type, returns the most important function that creates
 // objects of this type. If the row is of a function, returns the row's own
 // function. Returns NULL if there is no such function.
@@ -75,14 +85,15 @@ static const struct ObjectRow *creator_of(const struct Model *model,
                                           const struct ObjectRow *row)
 {
     const struct Snapshot *now = model->snapshot;
+    const struct ObjectRow *first = NULL;
     if (!is_type(row))
         return row;
     for (size_t i = 0; i < now->objects_type_count; i++) {
         const struct ObjectRow *at = &now->objects_types[i];
-        if (is_of(at, row))
-            return at;
+        if (is_of(at, row) && (!first || is_before(row, at, first)))
+            first = at;
     }
-    return NULL;
+    return first;
 }
 
 static uint64_t key_of_row(const struct ObjectRow *row)
@@ -209,10 +220,16 @@ static bool is_shown(const struct Model *model, const struct ObjectRow *type)
 static void add_creators(struct Objects *objects, const struct ObjectRow *type)
 {
     const struct Snapshot *now = objects->model->snapshot;
+    long first = objects->rows.count;
     for (size_t i = 0; i < now->objects_type_count; i++) {
         const struct ObjectRow *row = &now->objects_types[i];
-        if (is_of(row, type) && objects->rows.count < ROWS_MOST)
-            objects->order[objects->rows.count++] = row;
+        long at = objects->rows.count;
+        if (!is_of(row, type) || at == ROWS_MOST)
+            continue;
+        for (; at > first && is_before(type, row, objects->order[at - 1]); at--)
+            objects->order[at] = objects->order[at - 1];
+        objects->order[at] = row;
+        objects->rows.count++;
     }
 }
 
