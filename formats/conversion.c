@@ -22,8 +22,8 @@
 #include <string.h>
 #include <time.h>
 
-// When a recording is converted to a timeline, reading the recording is this
-// fraction of the whole progress.
+// When a recording is converted to a timeline, reading the recording is the
+// fraction READING of the progress.
 #define READING 0.3
 
 // --- Profiles ----------------------------------------------------------------

@@ -19,7 +19,7 @@ struct Darkness {
 // from any thread and in any order.
 void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count);
 // Sorts `seen` by function, and for each function by time. All functions below
-// need `seen` in this order.
+// Darkness_sort need `seen` in this order.
 void Darkness_sort(struct Bytes *seen);
 // Lists the functions that are dark after their newest change, and sets *count
 // to the number of these functions. Returns NULL if memory is out. The caller

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define ENCODED_BYTES (16u << 20) // If the table has more bytes, it is emptied.
-// A reader may read this number of bytes behind the end of a byte string.
+// A reader may also read ENCODED_OVERREAD bytes behind the end of a byte
+// string.
 #define ENCODED_OVERREAD 16u
 
 struct EncodedPiece {

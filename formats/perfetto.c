@@ -14,9 +14,9 @@
 #include <errno.h>
 
 // Perfetto supports 512 levels of nested slices in a track. If a call is nested
-// more deeply, Perfetto closes the wrong call at its end. Calls above this
-// level of nesting are therefore left out and counted. The levels from 500 to
-// 512 are needed for instructions inside the deepest call.
+// more deeply, Perfetto closes the wrong call at its end. Calls on levels above
+// DEEPEST are therefore left out and counted. The levels from 500 to 512 are
+// needed for instructions inside the deepest call.
 #define DEEPEST 500
 
 struct Walk {

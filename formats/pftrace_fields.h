@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lists the numbers of the protobuf fields that pftrace*.c write, for each
-// message. Perfetto defines these numbers (protos/perfetto/trace in Perfetto's
-// sources), and they never change.
+// message. Perfetto defines the numbers of fields (protos/perfetto/trace in
+// Perfetto's sources), and they never change.
 #pragma once
 
 #include "formats/replay.h"
@@ -89,8 +89,8 @@ enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 // have numbers from NAME_END on, and the words of Trace_begin_word from
 // NAME_BEGIN on.
 enum { CATEGORY_OCULAR = 1, CATEGORY_STEP };
-// Number of the first text of an instant. The number of a text is this number
-// plus the kind of the event.
+// Number of the first text of an instant. The number of an instant's text is
+// TEXT_INSTANT plus the kind of the event.
 enum { TEXT_INSTANT = 1 };
 enum {
     NAME_CYCLES = 1,

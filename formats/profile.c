@@ -9,8 +9,8 @@
 
 // Number of the extra functions, which the table of stacks does not have.
 #define OTHERS 3
-// If the fraction of a function's time is smaller than this, it is taken for a
-// rounding error.
+// A fraction of a function's time that is below LEAST is taken for a rounding
+// error.
 #define LEAST 0.01
 
 static int by_id(const void *key, const void *element)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// If a table has this number of pairs, it takes no new pairs.
+// A table with SUM_TABLE_MOST pairs takes no new pairs.
 #define SUM_TABLE_MOST ((size_t)1 << 18)
 
 struct Sum {

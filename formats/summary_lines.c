@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MOST 200 // A live process sends at most this number of lines.
+#define ROWS_MOST 200 // A live process sends at most ROWS_MOST lines.
 
 static int by_line(const void *left, const void *right)
 {

@@ -21,9 +21,10 @@
 // Largest number of callers that a live process sends for a function, and of
 // functions that it sends for a thread.
 #define PARTS_MOST 12u
-// If a function was dark (had no hooks) for at least this fraction of the
-// chosen stretch of the run, nearly all its sampled calls ran without hooks.
-// The samples then show the CPU time of a call without the cost of hooks.
+// A function is mostly dark if it had no hooks for at least the fraction MOSTLY
+// of the chosen stretch of the run. Nearly all its sampled calls then ran
+// without hooks. For such a function, the samples show the CPU time of a call
+// without the cost of hooks.
 #define MOSTLY 0.9
 // UNKNOWN_CALLS is the largest relative standard error with which a number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
@@ -323,8 +324,9 @@ static int by_share(const void *a, const void *b)
 }
 
 // Copies the numbers of a function that are in no event and in no sample. Only
-// these numbers are copied, because the newest snapshot of a killed program is
-// some seconds old. All other numbers come from the events.
+// numbers that are in no event and in no sample are copied, because the newest
+// snapshot of a killed program is some seconds old. All other numbers come from
+// the events.
 static void add_totals(struct Maker *maker, struct Function *f,
                        const struct Function *last)
 {

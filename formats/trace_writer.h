@@ -21,7 +21,7 @@
 // Largest number of bytes of the label of a frame.
 #define TRACE_FRAME (TRACE_NAME + TRACE_TEXT + 32)
 #define TRACE_STEP 96
-// The clock is read once for this number of events.
+// The clock is read once for TRACE_LOOK_EVERY events.
 #define TRACE_LOOK_EVERY 256
 // Shortest time in ns between two reports of progress.
 #define TRACE_LOOK_NS 50000000u
@@ -80,7 +80,7 @@ struct TraceNote {
 };
 
 #define TRACE_NOTES 4
-// No time in a trace is later than this number of seconds after its start.
+// No time in a trace is later than TRACE_LONGEST_S seconds after its start.
 #define TRACE_LONGEST_S 1e9
 
 // A slice is a stretch of time. The track of a slice belongs to the process or

@@ -4,11 +4,11 @@
 
 #include <errno.h>
 
-// Two waits of a thread follow each other if they are less than this number of
-// seconds apart.
+// Two waits of a thread follow each other if they are less than NEAR_S seconds
+// apart.
 #define NEAR_S 5e-3
-// Two waits belong to different observations if they are more than this number
-// of seconds apart.
+// Two waits belong to different observations if they are more than APART_S
+// seconds apart.
 #define APART_S 20e-3
 
 int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer,

@@ -8,10 +8,10 @@
 // function (Row_is_idle).
 #define IDLE_S 60.0 // Seconds without a call after which a function is idle.
 // A function is idle if it was on the stack for a smaller part of the time than
-// this.
+// IDLE_SHARE.
 #define IDLE_SHARE 0.0005
-// The weight of a sample decays with its age. A sample still counts if its
-// weight is larger than this value.
+// The weight of a sample decays with its age. A sample counts as long as its
+// weight is above LEAST_SAMPLES.
 #define LEAST_SAMPLES 0.25
 
 // Compares two numbers. The larger number comes first, and null counts as 0.

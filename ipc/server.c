@@ -22,8 +22,8 @@
 #define STACK_SIZE ((size_t)256 << 10)
 // Milliseconds between two checks of the path of the server's socket.
 #define CHECK_MS 2000
-// If the process has no free descriptor, accept() is not called for this number
-// of milliseconds.
+// If the process has no free descriptor, accept() is not called for
+// ACCEPT_PAUSE_MS milliseconds.
 #define ACCEPT_PAUSE_MS 1000
 // Milliseconds for which the server's thread sleeps if poll() fails.
 #define POLL_PAUSE_MS 100

@@ -595,7 +595,7 @@ struct Snapshot {
     size_t line_count;
     // Only in a recording: seconds from the start of tracing to the time of the
     // newest snapshot, from which those numbers come that are in no event and
-    // in no sample. If the program was killed, this time is some seconds before
+    // in no sample. If the program was killed, totals_s is some seconds before
     // the program's end. Null for a running process and for a part of a run.
     double totals_s;
     // A traced process has its functions in `shared` and not in `functions`.

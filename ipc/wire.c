@@ -26,7 +26,7 @@
 #define GROWTH_SLACK ((size_t)64 << 10)
 
 // A type of message has a set of these bits, which tell its members. The
-// members have this order on the wire.
+// members of a message have this order on the wire.
 enum {
     HAS_VERSION = 1,
     HAS_NUMBER = 2,

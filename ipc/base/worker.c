@@ -70,8 +70,8 @@ static void *begin(void *argument)
 
     prctl(PR_SET_NAME, worker->name);
     drop_capabilities();
-    // before_ns and tid are stored in this order for Worker_cpu_ns(), which
-    // must count each thread's time exactly once.
+    // before_ns is stored before tid, because Worker_cpu_ns() must count each
+    // thread's time exactly once.
     atomic_store_explicit(&worker->before_ns, before, memory_order_relaxed);
     atomic_store_explicit(&worker->tid, gettid(), memory_order_release);
     atomic_fetch_add(&count, 1);

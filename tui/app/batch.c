@@ -19,8 +19,8 @@
 // ms for which --keys waits for the answers of the process.
 #define ANSWER_MS 2000
 #define WAIT_MS 1000
-// The key <Frame> of --keys waits for a snapshot for this number of seconds,
-// plus twice the time between snapshots.
+// The key <Frame> of --keys waits for a snapshot for FRAME_S seconds, plus
+// twice the time between snapshots.
 #define FRAME_S 2
 #define ARMED_S 0.9 // seconds of tracing before the first frame is printed
 

@@ -21,18 +21,19 @@
 #include <time.h>
 #include <unistd.h>
 
-// If the script has not started after this number of ns, the request to run it
-// also goes to the other threads.
+// If the script has not started after OTHERS_NS ns, the request to run it also
+// goes to the other threads.
 #define OTHERS_NS 500000000u
 #define PATIENCE_NS 5000000000u
-// Even on a busy machine, the imports of the script take no longer than this.
+// Even on a busy machine, the imports of the script take no longer than
+// IMPORT_NS ns.
 #define IMPORT_NS 60000000000u
 #define PAUSE_NS 10000000
-// Another ocular-top finishes detaching within this time.
+// Another ocular-top finishes detaching within DEBUGGER_NS ns.
 #define DEBUGGER_NS 1000000000u
-// A new program has mapped its libraries after this time.
+// A new program has mapped its libraries after EXEC_NS ns.
 #define EXEC_NS 500000000u
-// A thread that has taken the request opens the script within this time.
+// A thread that has taken the request opens the script within SETTLE_NS ns.
 #define SETTLE_NS 50000000
 
 // --- Checks from outside the process

@@ -13,7 +13,7 @@
 #include <sys/ptrace.h>
 
 #define PAGE 4096u
-// The code page is put into a gap between mappings that has at least this size.
+// The code page is put into a gap between mappings that has at least GAP bytes.
 #define GAP 0x100000
 #define LOWEST 0x10000
 

@@ -15,7 +15,7 @@
 #define THREADS_MOST 1024
 #define STOP_BIT 32 // _PY_EVAL_PLEASE_STOP_BIT
 #define PATH_SIZE 512
-#define FAR 1000000 // every offset of a field in its struct is below this limit
+#define FAR 1000000 // every offset of a field in its struct is below FAR
 
 // Indices of offsets in the table. In 3.14 and 3.15 these indices are the same.
 enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };

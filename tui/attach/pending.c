@@ -247,8 +247,8 @@ static bool holds_ours(const struct Queue *queue)
 // Returns 0 if no thread is changing the queue, and if the queue is empty or
 // contains only a call of Ocular. In all other cases returns -EAGAIN or
 // -ENOTSUP. The number of calls in the queue is not checked, because it is
-// wrong if a viewer was killed between its two writes. (CPython changes this
-// number and the ends of the queue while it holds the lock.)
+// wrong if a viewer was killed between its two writes. (CPython changes the
+// number of calls and the ends of the queue while it holds the lock.)
 static int check_empty(const struct Queue *queue)
 {
     int32_t ends[2];

@@ -131,8 +131,8 @@ static bool imports_site(const struct Runtime *runtime)
 
 // --- The program to which the memory belongs
 
-// A child of vfork() uses its parent's memory until it runs exec. In this time
-// the other threads of the parent still run.
+// A child of vfork() uses its parent's memory until it runs exec. Until the
+// child runs exec, the other threads of the parent run.
 static bool has_parents_memory(pid_t pid)
 {
     long number = Process_parent(pid);

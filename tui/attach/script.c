@@ -143,8 +143,8 @@ static const char text[] =
     "        globals().clear()\n"
     "def begin():\n"
     "    import os\n"
-    // With another number, this is a forked child, which got a copy of the
-    // request.
+    // in a forked child, which got a copy of the request, the number is another
+    // one
     "    if os.getpid() != %d:\n"
     "        return\n"
     "    try:\n"

@@ -28,7 +28,7 @@
 
 #define RED_ZONE 128 // bytes below the stack pointer that a function may use
 #define ROOM 0x10000 // bytes of stack that the called function gets
-// The search for frames of other signals covers this number of bytes of stack.
+// The search for frames of other signals covers SCAN bytes of the stack.
 #define SCAN 0x10000
 #define CHUNK 0x10000 // number of bytes of code that one read gets
 // sigaltstack() fails for these invalid flags, and then changes nothing.

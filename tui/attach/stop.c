@@ -18,7 +18,7 @@
 
 #define PATIENCE_NS 1000000000u // ns that a thread may take to stop
 #define PAUSE_NS 200000
-// The list of threads is read at most this number of times.
+// The list of threads is read at most PASSES_MOST times.
 #define PASSES_MOST 32
 // Largest number of tries to stop one thread.
 #define SEIZES_MOST 3

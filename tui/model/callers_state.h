@@ -17,7 +17,7 @@ struct CallersState {
     uint64_t way[CALLERS_WAY];
     int depth; // Number of functions in `way`.
     enum Period period;
-    // The shown mode is this number of modes after FLAME_WALL.
+    // Number of modes between FLAME_WALL and the shown mode.
     int modes;
     struct Calls calls; // Calls in the period; unused if `own` is false.
     // True if the tree shows `calls` instead of the call edges of the snapshot.

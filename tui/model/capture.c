@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-// A function's code is requested again after this number of seconds, because
-// the interpreter may have specialised more of it.
+// A function's code is requested again after ASK_AGAIN_S seconds, because the
+// interpreter may have specialised more of it.
 #define ASK_AGAIN_S 10.0
 
 static void write_all(struct Capture *recording, const void *data, size_t size)

@@ -11,7 +11,7 @@
 #define CAPTURE_MAGIC "OcularRecording1"
 #define CAPTURE_MAGIC_SIZE 16
 #define CAPTURE_TIME_SIZE 8
-// The recorder requests the code of this number of functions at most.
+// The recorder requests the code of at most CAPTURE_ASKED functions.
 #define CAPTURE_ASKED 64
 
 struct Capture {

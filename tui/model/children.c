@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define PERIOD_S 5.0
-#define MOST 64 // One check counts this number of children at most.
+#define MOST 64 // Largest number of children that one check counts.
 // A child younger than YOUNG_S seconds may not serve yet.
 #define YOUNG_S 2
-// One check reads the lists of this number of threads at most.
+// One check reads the lists of at most THREADS threads.
 #define THREADS 1024
 #define LIST_MAX 4096 // Size of a thread's list in bytes.
 #define COMMAND_MAX 512

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A mean or a rate needs at least this number of samples or calls.
+// Least number of samples or calls for computing a mean or a rate.
 #define LEAST 10.0
 // A change is used for the pace only if its standard error is at most SURE.
 #define SURE 0.5
-// The pace is computed from at least this number of functions.
+// Least number of functions for computing the pace.
 #define PACE_LEAST 3
-// The spread is computed from at least this number of functions.
+// Least number of functions for computing the spread.
 #define SPREAD_LEAST 5
 // The standard deviation of a normal distribution is NORMAL times the median of
 // the absolute values.

@@ -28,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Between two checks, this number of bytes is copied.
+// Number of bytes that are copied between two checks.
 #define COPY_BYTES ((uint64_t)8 << 20)
 // Largest size in bytes of a copy in memory.
 #define MEMORY_BYTES ((uint64_t)1 << 30)

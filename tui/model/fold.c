@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define VALUES 256 // a median is computed from at most this number of values
+#define VALUES 256 // largest number of values from which a median is computed
 
 struct Value {
     double value;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Two moments of a history are at least this number of seconds apart, so that
-// the history covers a minute.
+// Two moments of a history are at least APART_S seconds apart, so that the
+// history covers a minute.
 #define APART_S 0.9
 #define LONGEST_S 60.0
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A history has at most this number of moments, which is enough for a minute.
+// A history has at most HISTORY_MOST moments, which are enough for a minute.
 #define HISTORY_MOST 70
 
 enum Period {

@@ -46,7 +46,7 @@ bool PastRun_stretches(const struct PastRun *run, struct SummaryStretch *all,
                        struct SummaryStretch *shown);
 // Divides the whole run into `parts` equal parts, at most SUMMARY_CURVE. Sets
 // each element of `curve` to the mean number of cores that the program used in
-// this part.
+// one part.
 void PastRun_curve(const struct PastRun *run, float *curve, int parts);
 // Returns the snapshot of the run to compare with. Returns NULL if there is no
 // run to compare with, or if this run has not been read yet.

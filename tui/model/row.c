@@ -4,17 +4,18 @@
 
 #include <math.h>
 
-// An estimate is shown only if its standard error is at most this part of the
-// estimate.
+// An estimate is shown only if its standard error is at most the part SURE of
+// the estimate.
 #define SURE 0.125
-#define SURE_SLICED 0.5 // An estimate from slices is shown up to this error.
+// Largest relative error of an estimate from slices that is shown.
+#define SURE_SLICED 0.5
 // An estimate from slices with a larger error is shown with one digit.
 #define ROUGH_SLICED 0.25
 // A smaller share counts as idle. The share of a function that has stopped soon
 // falls below it.
 #define IDLE_SHARE 0.0005
-// All calls count as timed if the timed cycles are at least this part of the
-// expected cycles.
+// All calls count as timed if the timed cycles are at least the part
+// LEAST_TIMED of the expected cycles.
 #define LEAST_TIMED 0.5
 // If the relative error of a number of calls is larger, the number is unknown.
 #define UNKNOWN_CALLS 0.5

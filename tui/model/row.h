@@ -99,9 +99,9 @@ double Row_estimated(const struct Row *row);
 // functions have hooks). In a slice, calls are counted over a known time.
 bool Row_is_sliced(const struct Row *row);
 // Returns false if the standard error of the estimated number of calls is known
-// to be too large. The limit is an eighth of the estimate. With this error, one
-// estimate in twenty is wrong by more than a quarter. For estimates from slices
-// the limit is a half.
+// to be too large. The limit is an eighth of the estimate. With an error of an
+// eighth, one estimate in twenty is wrong by more than a quarter. For estimates
+// from slices the limit is a half.
 bool Row_is_sure(const struct Row *row);
 // Returns true if an estimate from slices is so rough that only its first digit
 // is known.
@@ -142,5 +142,5 @@ bool Row_is_idle(const struct Row *row);
 // cost is not known.
 double Row_recent_cost(const struct Row *row);
 // Returns the number of samples on which the rate of calls is based, or NaN if
-// this number is not known.
+// that number is not known.
 double Row_rate_samples(const struct Row *row);

@@ -11,24 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The standard error of each number is at least this part of the number.
+// The standard error of each number is at least the part ROUGH of the number.
 #define ROUGH 0.1
 // Least standard errors of a share of a core, and of the lag of an event loop
 // in seconds, which is rounded to a millisecond.
 #define LEAST_SHARE 0.0025
 #define LEAST_LAG_S 0.5e-3
-// Two limits for stalls count as equal if they differ by less than this number
-// of seconds. Limits are rounded to ticks, and the length of a tick differs a
+// Two limits for stalls count as equal if they differ by less than SAME_LIMIT_S
+// seconds. Limits are rounded to ticks, and the length of a tick differs a
 // little between two runs.
 #define SAME_LIMIT_S 1e-6
-// Latencies of a function are not compared if its P99 is below this number of
-// seconds in both runs. The CPU time of a call then says more.
+// Latencies of a function are not compared if its P99 is below LEAST_LATENCY_S
+// seconds in both runs. The CPU time of a call says more about such short
+// calls.
 #define LEAST_LATENCY_S 1e-3
-// Quantiles are computed from at most this number of newest calls.
+// Quantiles are computed from at most NEWEST calls, the newest ones.
 #define NEWEST 1000.0
 #define LEAST_CALLS 20.0 // Least number of calls for computing a quantile.
 // Calls in quick succession take similar times. The variance of a quantile is
-// therefore this many times larger than for independent calls.
+// therefore BURST times larger than for independent calls.
 #define BURST 4.0
 // For a normal distribution, in standard deviations: the distance of the 99th
 // percentile from the median, and the standard errors of the median and of the

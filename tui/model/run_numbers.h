@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-// A change of more standard errors than this is not noise.
+// A change of more than COMPARISON_LIMIT standard errors is not noise.
 #define COMPARISON_LIMIT 2.0
 
 // A number that is measured in both runs, or null if it is unknown.

@@ -43,8 +43,8 @@ struct Source {
     size_t line_count;
 };
 
-// Loads the source. source->state tells whether this has worked. The caller
-// must call Source_release.
+// Loads the source. source->state tells whether the source could be loaded. The
+// caller must call Source_release.
 void Source_load(struct Source *source, const struct SourceRequest *request);
 void Source_release(struct Source *source);
 // Returns true if the file on disk has changed, vanished or appeared since

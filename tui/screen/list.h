@@ -31,7 +31,7 @@ struct ListColumn {
     // the importance 0 is never dropped.
     int importance;
     // The column is dropped if the growing columns would otherwise have fewer
-    // cells than this.
+    // than `room` cells.
     int room;
     // Percentage of the free cells that the column gets (0 = its width is
     // fixed). A list has one or two columns that grow.

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdio.h>
 
-// The totals of a recording are shown as old if they were written this number
-// of seconds before the end of the run. If the run ended regularly, its totals
-// are never old.
+// The totals of a recording are shown as old if they were written at least
+// OLD_TOTALS_S seconds before the end of the run. If the run ended regularly,
+// its totals are never old.
 #define OLD_TOTALS_S 1.0
 
 // --- Parts of all lines

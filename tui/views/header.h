@@ -7,11 +7,10 @@
 #include "tui/screen/strip.h"
 #include "tui/views/status.h"
 
-#define HEADER_WIDE 110 // Bars need at least this width of the screen.
-// Words next to the parts of the overhead need at least this width of the
-// screen.
+#define HEADER_WIDE 110 // Least width of the screen for bars.
+// Least width of the screen for words next to the parts of the overhead.
 #define HEADER_WIDER 140
-#define HEADER_WIDEST 170 // Long bars need at least this width.
+#define HEADER_WIDEST 170 // Least width of the screen for long bars.
 
 void Header_draw(struct Canvas *canvas, const struct Model *model,
                  const struct Status *status);

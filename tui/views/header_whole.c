@@ -172,7 +172,7 @@ static void add_gil(struct Strip *strip, const struct Snapshot *snapshot)
               "%s", Number_percent(number, snapshot->gil_waited));
 }
 
-// If threads often had no CPU, adds the share of this time.
+// If threads often had no CPU, adds the share of the time without a CPU.
 static void add_starved(struct Strip *strip, const struct Snapshot *snapshot)
 {
     char number[NUMBER_MAX];

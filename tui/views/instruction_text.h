@@ -10,8 +10,8 @@
 
 struct AnnotateState;
 
-// The annotate view does not show a share of a function's time that is smaller
-// than this.
+// The annotate view does not show shares of a function's time below
+// INSTRUCTION_LEAST_SHARE.
 #define INSTRUCTION_LEAST_SHARE 0.005
 // Length of the longest fixed text of InstructionText_short.
 #define INSTRUCTION_SHORT 9

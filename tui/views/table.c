@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// A name gets at most this number of cells, so that the column of files stays
-// near the names.
+// A name gets at most NAME_MOST cells, so that the column of files stays near
+// the names.
 #define NAME_MOST 64
 
 // --- The change since the baseline

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// A rate is shown with one digit if its relative standard error is larger than
-// this.
+// A rate is shown with one digit if its relative standard error is above
+// ROUGH_RATE.
 #define ROUGH_RATE 0.25
 // If a call of a C function takes fewer cycles, hooks cannot measure it,
 // because the cost of CPython's own events is known only to some 100 cycles.

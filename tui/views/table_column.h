@@ -31,7 +31,7 @@ struct TableColumn {
     // Columns with a larger importance are left out first (0 = never).
     int importance;
     // The column is left out if FUNCTION and FILE would otherwise have fewer
-    // cells than this.
+    // than `room` cells.
     int room;
     bool left; // Aligned left.
     // True if only one blank cell is before the column on the main screen.

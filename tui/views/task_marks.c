@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// A group of tasks may be a leak if it only grows for this number of seconds.
+// A group of tasks that only grows for LEAK_S seconds may be a leak.
 #define LEAK_S 60.0
 
 const struct TaskGroup *TaskMarks_groups(const struct Ui *ui, size_t *count)

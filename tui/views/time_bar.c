@@ -81,8 +81,8 @@ static const struct AwaitRow *awaits_of(const struct Snapshot *snapshot,
 }
 
 // Sets the parts for awaits. If AWAIT and CALLS/s are known, their product is
-// divided among the kinds of awaits. If these numbers are unknown, no call has
-// ended. If no call has ended, the parts are the mean numbers of suspended
+// divided among the kinds of awaits. If AWAIT or CALLS/s is unknown, no call
+// has ended. If no call has ended, the parts are the mean numbers of suspended
 // calls.
 static void divide_awaits(struct Part *parts, const struct Function *now,
                           const struct AwaitRow *row)

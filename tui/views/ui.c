@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_S 6.0 // a message is shown for this number of seconds
+#define MESSAGE_S 6.0 // number of seconds for which a message is shown
 
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii)

@@ -219,7 +219,8 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
 }
 
 // Adds the number of samples, and the length of the time in which they were
-// taken. Adds nothing if this time is the whole run and there are many samples.
+// taken. Adds nothing if the samples are those of the whole run and there are
+// many of them.
 static void add_period(struct Strip *strip, const struct AnnotateState *state)
 {
     const char *about = History_about(&state->history, state->period);

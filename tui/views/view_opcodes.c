@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-// The counts are beside the log if the screen has at least this width.
+// least width of a screen that shows the counts beside the log
 #define SIDE_BY_SIDE 120
 #define PAIRS_WIDTH 52
-// If the log has at least this width, a loss of specialisation is marked by the
-// word "(deopt)" instead of "!".
+// Least width of the log in cells at which a loss of specialisation is marked
+// by the word "(deopt)" instead of "!".
 #define WORD_DEOPT 44
 // In the title, a long filter has at least FILTER_WIDTH cells, or FILTER_LEAST
 // cells if the name of a storm is also shown.

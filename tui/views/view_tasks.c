@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define GROUPS_MOST 256
-// There is a bar if the screen's body has at least this number of lines.
+// Least number of lines of the screen's body at which there is a bar.
 #define BAR_LEAST 12
 
 enum { TASKS_OPEN = REQUEST_OWN, TASKS_MODE };

@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// The functions are at the right of the threads if the screen has at least this
-// width in cells.
+// Least width in cells of a screen that shows the functions at the right of the
+// threads.
 #define SIDE_BY_SIDE 110
 #define LIST_WIDTH 76
 #define FUNCTIONS_MOST 128
