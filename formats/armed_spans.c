@@ -16,7 +16,7 @@
 #define SLICE_S 0.09
 
 // Returns the number of entries of the list `all` that are older than the call.
-// The call that ends a span belongs to this span.
+// A call that ends a span belongs to the span that it ends.
 static size_t entries_before(const struct Darkness *all, size_t count,
                              uint64_t ticks)
 {
@@ -64,8 +64,8 @@ struct Walk {
     bool hot;
 };
 
-// Returns the number of calls in the span with the index `span`. The caller
-// asks for spans in the order of their indices.
+// Returns the number of calls in the span with the index `span`. The caller of
+// calls_in must ask for spans in the order of their indices.
 static double calls_in(struct Walk *walk, size_t span)
 {
     while (walk->next < walk->calls_count &&

@@ -259,8 +259,8 @@ static pid_t choose_pid(const struct RecordingReader *readers, size_t number,
 
     if (!is_taken(readers, number, pid))
         return pid;
-    // The loop makes no assumption about the process ids, because an attacker
-    // may have written the file.
+    // No assumption is made about the process ids, because an attacker may have
+    // written the file.
     while (is_taken(readers, count, pid))
         pid = pid > 0 && pid < INT_MAX ? pid + 1 : 1;
     return pid;

@@ -12,7 +12,9 @@
 struct Darkness {
     uint64_t ticks;
     uint32_t id; // Id of the function.
-    bool dark;   // True if the function went dark, false if it was armed again.
+    // True if the function went dark (lost its hooks), false if it was armed
+    // again.
+    bool dark;
 };
 
 // Appends the changes of functions in `events` to `seen`. The events can be
@@ -25,8 +27,8 @@ void Darkness_sort(struct Bytes *seen);
 // to the number of these functions. Returns NULL if memory is out. The caller
 // frees the list.
 struct RecordingDark *Darkness_list(const struct Bytes *seen, size_t *count);
-// Updates the list `dark` by the changes up to the time `until`. The list was
-// made shortly before `until`. A function in the list may have been
+// Updates the list `dark` by the changes up to the time `until`. The list
+// `dark` was made shortly before `until`. A function in the list may have been
 // armed again after the list was made.
 void Darkness_update(const struct Bytes *seen, uint64_t until,
                      struct RecordingDark *dark, size_t *count);

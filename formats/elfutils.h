@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The functions of elfutils (libelf, libdw) that read machine code. The library
-// is loaded at its first use, so that all other features also work on a machine
-// without elfutils. Any thread may call Elfutils_load.
+// elfutils is loaded at its first use, so that all other features also work on
+// a machine without it. Any thread may call Elfutils_load.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -41,9 +41,9 @@ struct Elfutils {
 #undef MEMBER
 };
 
-// Valid after Elfutils_load has returned true.
+// The pointers in `elfutils` are valid after Elfutils_load has returned true.
 extern struct Elfutils elfutils;
 
-// Returns false if the machine has no libdw.so.1, or if a needed function is
-// missing in it. The library stays loaded.
+// Returns false if the machine has no libdw.so.1, or if libdw.so.1 lacks a
+// needed function. The library stays loaded.
 bool Elfutils_load(void);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table is a hash table with open addressing, and is at most half full. The
-// bytes of all entries are in one memory block, and each entry has the offset
-// of its bytes.
+// bytes of all entries are in one memory block, in which each entry has an
+// offset.
 #include "formats/encoded.h"
 #include "ipc/base/heap.h"
 
@@ -26,7 +26,7 @@ void Encoded_clear(struct Encoded *table)
     table->count = table->used = 0;
 }
 
-// Returns the entry with the key `key`, or the free entry in which this key
+// Returns the entry with the key `key`, or the free entry in which `key`
 // belongs.
 static struct EncodedEntry *place_of(const struct Encoded *table, uint64_t key)
 {

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ENCODED_BYTES (16u << 20) // If the table has more bytes, it is emptied.
+// If the table has more bytes than ENCODED_BYTES, it is emptied.
+#define ENCODED_BYTES (16u << 20)
 // A reader may also read ENCODED_OVERREAD bytes behind the end of a byte
 // string.
 #define ENCODED_OVERREAD 16u
@@ -21,7 +22,7 @@ struct EncodedPiece {
 struct EncodedEntry {
     uint64_t key;
     // Offset of the first byte string. The second byte string comes directly
-    // after it.
+    // after the first one.
     uint32_t at;
     // Length of the first byte string, or 0 if the entry is free.
     uint32_t first;

@@ -25,7 +25,7 @@ const struct Event *EventBuffer_read(struct EventBuffer *buffer,
     uint8_t *block;
 
     buffer->open = NULL;
-    // The additional byte makes sure that an empty chunk also has an address.
+    // One more byte is allocated, so that an empty chunk also has an address.
     if (open > chunk->size || !make_room(buffer, events + chunk->size + 1))
         return NULL;
     block = buffer->bytes + events;

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 
 struct Instant {
-    const char *word; // Text before the function's name.
+    // Text that is put before the name of an instant's function.
+    const char *word;
     const char *note; // Explanation of the instant, escaped for JSON.
     // True if the instant has a duration. If `lasts` is true, the event's
     // `what` is the duration in ticks, and the instant belongs to the function
@@ -19,7 +20,7 @@ struct Instant {
     bool lasts;
 };
 
-#define INSTANT_KINDS 32 // More than the highest value of enum EventKind.
+#define INSTANT_KINDS 32 // Larger than the highest value of enum EventKind.
 
 // Returns the description of instants of the kind `kind`, or NULL if events of
 // this kind are not in the table.

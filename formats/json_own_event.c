@@ -196,7 +196,7 @@ static int put_profile(struct JsonWriter *json, pid_t tid, uint64_t ns,
 
     json->tid = tid;
     event = JsonEvent_new(json, "P", name);
-    // The following events belong to the process, not to a thread.
+    // From here on, the events belong to the process, not to a thread.
     json->tid = json->base.trace->pid;
     // Two profiles of one process would need different ids, but this process
     // has only one profile.

@@ -323,8 +323,8 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
     return JsonEvent_put(json, event);
 }
 
-// Writes a metadata event (phase M). The member `key` of the event's arguments
-// gets the value.
+// Writes a metadata event (phase M). The value becomes the member `key` of the
+// event's arguments.
 static int put_meta(struct JsonWriter *json, const char *name, const char *key,
                     struct json_object *value)
 {
@@ -454,8 +454,8 @@ static int write_head(struct TraceWriter *writer)
     int error = trace == writer->first ? begin_document(json) : 0;
 
     writer->later_ns = trace->start_unix_ns - start_of(writer);
-    // The next trace is of another process, which numbers its functions
-    // differently.
+    // The next trace is of another process, which has other numbers for its
+    // functions.
     Encoded_clear(&writer->encoded);
     json->nodes = json->sample_us = 0;
     json->tid = trace->pid;

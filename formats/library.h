@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Declares the only symbol that the library exports. Formats_load loads the
-// library and calls this function.
+// library and calls ocular_formats.
 #pragma once
 
 #include "tracer/timeline/formats.h"

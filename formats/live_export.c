@@ -26,8 +26,8 @@ int LiveExport_run(struct LiveExport *export)
         Recording_put(conversion.recording);
     NativeNames_release(&export->names);
     export->bytes = conversion.bytes;
-    // After any other error `why` is empty, because a text in `why` is shown
-    // instead of the error.
+    // If there was another error, `why` is empty, because a text in `why` is
+    // shown instead of the error.
     snprintf(export->why, sizeof export->why, "%.*s",
              (int)sizeof export->why - 1,
              error && !conversion.unreadable ? "" : conversion.why);

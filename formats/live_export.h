@@ -14,7 +14,8 @@ struct LiveExport {
     const char *name; // Name of the file, whose ending selects the format.
     // Descriptor of the file, which the caller owns and closes.
     int output;
-    // Data to find the names of C functions. LiveExport_run releases it.
+    // Data by which the names of C functions are found. LiveExport_run releases
+    // it.
     struct NativeNames names;
     // A function that is called from time to time with the finished fraction (0
     // to 1) and the present size of the file in bytes. `progress` returns false

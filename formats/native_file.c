@@ -118,8 +118,8 @@ bool NativeFile_address(const struct NativeFile *file, uint64_t offset,
         if (!elfutils.gelf_getphdr(file->elf, (int)i, &header) ||
             header.p_type != PT_LOAD || !(header.p_flags & PF_X))
             continue;
-        // A mapping begins at a page boundary, so `offset` can be up to a page
-        // smaller than the segment's offset.
+        // A mapping begins at a page boundary. `offset` can therefore be up to
+        // a page smaller than the segment's offset.
         if (offset + 4096 > header.p_offset &&
             offset < header.p_offset + header.p_filesz) {
             *address = header.p_vaddr + offset - header.p_offset;

@@ -19,7 +19,8 @@ struct Dwarf_CFI_s;
 struct NativeFile {
     int fd;
     struct Elf *elf;
-    struct Dwarf_CFI_s *cfi; // NULL until NativeFile_cfi is called.
+    // Call frame information, or NULL before NativeFile_cfi is called.
+    struct Dwarf_CFI_s *cfi;
 };
 
 struct NativeSection {
@@ -48,7 +49,7 @@ int NativeFile_descriptor(const char *path);
 // `inode` is not 0, the file must have this inode. Returns 0 or -errno.
 int NativeFile_open(struct NativeFile *file, int fd, uint64_t inode);
 void NativeFile_close(struct NativeFile *file);
-// Closes the descriptor. The data that were read stay valid until
+// Closes the descriptor. Data that were read from the file stay valid until
 // NativeFile_close.
 void NativeFile_finish(struct NativeFile *file);
 const uint8_t *NativeFile_ident(const struct NativeFile *file);
@@ -70,8 +71,8 @@ void NativeFile_build(const struct NativeFile *file, char *build);
 bool NativeFile_debug_link(const struct NativeFile *file, char *name,
                            size_t size);
 // Reads the functions of `.symtab`, or of `.dynsym` if the file was stripped.
-// Returns true if the functions are those of `.symtab`. The list is empty if
-// memory is out.
+// Returns true if the functions are those of `.symtab`. If memory is out, the
+// list of functions is empty.
 bool NativeFile_symbols(const struct NativeFile *file,
                         struct NativeSymbols *symbols);
 void NativeSymbols_release(struct NativeSymbols *symbols);

@@ -354,8 +354,7 @@ static void write_name(struct NativeNames *names, const char *path,
                  slash ? slash + 1 : path, (unsigned long long)address);
 }
 
-// Returns an array without `const`. Only the functions of this file may change
-// the tables.
+// Returns an array without `const`. Only native_names.c may change the tables.
 #define CHANGEABLE(array) ((void *)(uintptr_t)(array))
 
 void NativeNames_set(struct NativeNames *names, struct FlameTable *table)

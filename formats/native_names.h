@@ -24,8 +24,8 @@ struct NativeNames {
 };
 
 void NativeNames_release(struct NativeNames *names);
-// Sets the names of the C functions in a table of stacks or in a listing. A
-// name stays NULL if memory is out.
+// Sets the names of the C functions in a table of stacks or in a listing. If
+// memory is out, the name of a function stays NULL.
 void NativeNames_set(struct NativeNames *names, struct FlameTable *table);
 void NativeNames_set_listing(struct NativeNames *names,
                              struct Listing *listing);

@@ -15,7 +15,8 @@
 #define RBP 6 // Number of the register rbp in DWARF.
 #define RSP 7
 #define RETURN_ADDRESS 16
-#define MOST_ROWS (8u << 20) // A file with more rows gets no rows at all.
+// A file with more than MOST_ROWS rows gets no rows at all.
+#define MOST_ROWS (8u << 20)
 
 // The rows of a file while NativeRows_read collects them.
 struct Maker {
@@ -90,7 +91,8 @@ static void set_cfa(struct NativeRow *row, Dwarf_Frame *frame)
     else if (count == 1 && base == RBP)
         row->rule = NATIVE_BY_RBP;
     else if (count == 2 && base == RBP && ops[1].atom == DW_OP_deref)
-        row->rule = NATIVE_BY_WORD; // gcc has aligned the stack pointer.
+        // In this function, gcc has aligned the stack pointer.
+        row->rule = NATIVE_BY_WORD;
     else if (count > 4 && base == RSP && offset == 8)
         row->rule = NATIVE_BY_PLT, row->flags |= NATIVE_FOLDED;
 }
@@ -278,7 +280,7 @@ static uint8_t flag_of(const char *name)
     return 0;
 }
 
-// Sets a flag in all rows of a function.
+// Sets the flag `flag` in all rows of a function.
 static void mark(struct NativeRows *rows, size_t known,
                  const struct NativeSymbol *symbol, uint8_t flag)
 {
@@ -313,8 +315,8 @@ static void mark_part(struct NativeRows *rows, size_t known, uint64_t target)
 }
 
 // gcc splits the evaluation loop into parts if it is given a profile. In a
-// stripped file only one part has a symbol. The other parts are the targets of
-// its jumps.
+// stripped file only one part has a symbol. The other parts of the evaluation
+// loop are the targets of that part's jumps.
 static void mark_parts(struct Maker *maker, size_t known,
                        const struct NativeSymbol *symbol)
 {

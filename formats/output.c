@@ -86,7 +86,7 @@ static char *join_missing(const char *path)
     return full;
 }
 
-// Resolves the symlinks in the path of a file that might not exist.
+// Resolves all symlinks in the path of a file that might not exist.
 static char *resolve(const char *path)
 {
     char target[PATH_MAX], *full = realpath(path, NULL), *next;
@@ -197,8 +197,8 @@ static struct OutputStream *open_stream(int fd, const struct Opened *opened,
 }
 
 // Writes the buffer to the file. Returns 0 or -errno. -EBADF means that the
-// program has closed our descriptor. The number of a closed descriptor can
-// belong to another file now.
+// program has closed our descriptor. The number of a closed descriptor may
+// belong to another file by now.
 static int write_buffer(struct OutputStream *stream)
 {
     const uint8_t *from = stream->buffer;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Writes a file that appears under its name only when it is complete. While the
 // file is written, it has no name, or another name in the same directory
-// (ipc/base/in_place.h). When the file is complete, it is renamed. The file is
-// gzipped if its name ends in ".gz". An output can also be a borrowed file,
-// whose owner has opened it and later renames or removes it. An output can also
-// be a character device such as /dev/null. An output may be used by one thread
-// only. The thread may block.
+// (ipc/base/in_place.h). When the output is complete, its file is renamed. The
+// file is gzipped if its name ends in ".gz". An output can also be a file that
+// is borrowed. The owner of a borrowed file has opened it, and later renames or
+// removes it. An output can also be a character device such as /dev/null. An
+// output may be used by one thread only. The thread may block.
 #pragma once
 
 #include "ipc/base/opened.h"

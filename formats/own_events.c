@@ -53,7 +53,7 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
     struct TraceCounter counter = {.which = which};
 
     if (which >= OWN_EVENT_COUNTERS)
-        // A newer version of Ocular has written an event of this kind.
+        // The event is of a kind that only a newer version of Ocular knows.
         return 0;
     if (which == OWN_EVENT_CPU) {
         counter.thread = find_thread(walk, OwnEvent_thread(event));
@@ -148,7 +148,7 @@ static int put_chunk(struct Walk *walk, const struct TimelineChunk *chunk)
     size_t i, count = events ? chunk->event_count : 0;
     int error = 0;
 
-    // The next sample could have an incomplete stack, because the chunk cannot
+    // The next sample may have an incomplete stack, because this chunk cannot
     // be read.
     if (!events)
         walk->samples = (struct SampleReader){0};

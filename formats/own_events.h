@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Writes the events of Ocular's own threads. The events are counters, changes
 // of specialisation, times in which a function was dark, waits, and samples.
-// Also writes the stalls of event loops. Events of Ocular's own threads concern
-// the process or its other threads, and each event has its own time.
+// Also writes the stalls of event loops. Events in the track of Ocular's own
+// threads concern the process or its other threads, and each event has its own
+// time.
 #pragma once
 
 #include "formats/trace_writer.h"

@@ -111,7 +111,7 @@ static int mark(void *context, uint64_t ticks, const struct Event *event,
         return walk->format->gap(walk->writer, ticks, "lost", event->what);
     if (!Instant_of(Event_kind(event))->lasts)
         inside = Event_id(event);
-    else if (!inside) // No traced function is running.
+    else if (!inside) // Inside no call of a traced function.
         return 0;
     return walk->format->instant(walk->writer, ticks, event, inside);
 }
@@ -139,9 +139,10 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 }
 
 // Writes the events of one thread. Sets *written to true if the thread gets
-// into the file. The kernel can reuse a thread id. The events of the new thread
-// must not be earlier than the events of the old one. `ends` has, for each
-// thread id, the time in ticks up to which its events are written.
+// into the file. The kernel can reuse a thread id. If a thread id is reused,
+// the events of the new thread must not be earlier than the events of the old
+// one. `ends` has, for each thread id, the time in ticks up to which its events
+// are written.
 static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
                         struct IdMap *ends, bool *written)
 {
@@ -156,7 +157,7 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
 
     if (!end)
         return -ENOMEM;
-    // The recording has no event of this thread at all.
+    // The recording has no event of the thread at all.
     if (!count && !thread->forgotten && !thread->lost)
         return 0;
     *written = true;

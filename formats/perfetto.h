@@ -12,8 +12,8 @@
 // Writes to a temporary file in the directory of `path` and renames the file to
 // `path`, so that the file at `path` is either complete or unchanged. If the
 // first trace has a descriptor, writes to this descriptor instead and leaves it
-// open. `path` then only decides the format. Returns 0 or -errno. -ECANCELED
-// means that the writing was cancelled. -EEXIST means that `path` exists and
-// must not be overwritten.
+// open. If there is a descriptor, `path` only decides the format. Returns 0 or
+// -errno. -ECANCELED means that the writing was cancelled. -EEXIST means that
+// `path` exists and must not be overwritten.
 int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
                    struct PerfettoResult *result);

@@ -31,7 +31,8 @@ enum {
     TRACK_PARENT = 5,
     TRACK_COUNTER = 8
 };
-enum { DESCRIPTOR_PID = 1 }; // For descriptors of processes and threads.
+// Field of the descriptors of processes and threads.
+enum { DESCRIPTOR_PID = 1 };
 enum { PROCESS_NAME = 6 };
 enum { THREAD_TID = 2, THREAD_SORT = 3, THREAD_NAME = 5 };
 enum {
@@ -84,7 +85,7 @@ enum { IID = 1, IID_NAME = 2, PLACE_FUNCTION = 3, PLACE_LINE = 4 };
 // have numbers from 64 on.
 enum { CLOCK_REAL = 1, CLOCK_BOOT = 6, CLOCK_OURS = 64, CLOCKS_OURS = 64 };
 
-// The names of these categories are written into every sequence of packets.
+// The names of the categories are written into every sequence of packets.
 // Ocular defines the numbers of its categories. The words of Trace_end_word
 // have numbers from NAME_END on, and the words of Trace_begin_word from
 // NAME_BEGIN on.

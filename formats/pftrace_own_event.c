@@ -188,8 +188,8 @@ int PftraceOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
                             const struct TraceCounter *counter)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    // A thread's track has the same number as in pftrace.c. The track of the
-    // process has the number 0.
+    // A thread's track has the same number in pftrace.c and in
+    // pftrace_own_event.c. The track of the process has the number 0.
     uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
     uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
                                          counter->which);
@@ -275,7 +275,8 @@ int PftraceOwnEvent_slice(struct TraceWriter *writer,
     size_t packet, event;
     int error = is_new_track(pf, Trace_slice_key(slice->kind, slice->number));
 
-    // A thread's track has the same number as in pftrace.c.
+    // A thread's track has the same number in pftrace.c and in
+    // pftrace_own_event.c.
     if (error > 0)
         error =
             put_track(pf, track, slice->thread ? slice->thread->number + 1 : 0,
@@ -302,11 +303,11 @@ int PftraceOwnEvent_slice(struct TraceWriter *writer,
 }
 
 // --- Samples
-// Each frame of a stack and each stack is written once. A sample then consists
-// of a thread and the number of its stack.
+// Each frame of a stack and each stack is written once. After that, a sample
+// consists of a thread and the number of its stack.
 
-// For each frame Perfetto wants to know from which mapped file its code comes.
-// All frames therefore refer to one file, whose number is MAPPING.
+// Perfetto needs for each frame the mapped file from which the frame's code
+// comes. All frames therefore refer to one file, whose number is MAPPING.
 #define MAPPING 1
 
 int PftraceOwnEvent_own(struct TraceWriter *writer)

@@ -12,7 +12,7 @@
 
 struct Pftrace {
     struct TraceWriter base;
-    // The packet with text that is being made.
+    // The packet that is being made, if it contains text.
     struct Bytes packet;
     uint64_t ns; // Time of the newest event of the present track in ns.
     // Number of names in the present sequence.
@@ -24,7 +24,7 @@ struct Pftrace {
     uint32_t sequence;
     uint32_t tracks;
     size_t sequence_size;
-    // The sequence's number in its encoded form, as it is in each packet.
+    // The encoded number of the sequence, which each packet contains.
     uint8_t sequence_field[EVENT_BYTES];
 };
 

@@ -38,8 +38,8 @@ enum { // Numbers of fields, named as in profile.proto.
     FUNCTION_LINE = 5
 };
 
-// The string table begins with the strings of this enum. After these strings
-// come two strings for each function.
+// The string table begins with the strings of this enum. After the strings of
+// this enum, the string table has two strings for each function.
 enum {
     STRING_EMPTY,
     STRING_CPU,

@@ -27,9 +27,9 @@ struct ProfileRow {
 
 struct Profile {
     // The functions of the table of stacks in the same order, followed by three
-    // extra functions. The extra functions stand for missing outer frames of
-    // stacks that were cut off, for time in no traced function, and for callees
-    // without a row in the table.
+    // extra functions. The three extra functions stand for missing outer frames
+    // of stacks that were cut off, for time in no traced function, and for
+    // callees without a row in the table.
     struct ProfileFunction *functions;
     size_t function_count;
     // The rows of the table of stacks, followed by the rows of callees without
@@ -54,7 +54,7 @@ int Profile_init(struct Profile *profile, const struct FlameTable *table);
 // calls are set.
 void Profile_merge(struct Profile *profile);
 // If the table of stacks is full, the time of its smallest rows is counted as
-// time of the callers. Profile_divide corrects the time of these callers. If
+// time of the callers. Profile_divide moves that time away from the callers. If
 // the rows of a function have more time than the function's `self_ns`, the rest
 // is moved to new rows, which are callees of the function's rows.
 // Profile_divide must be called after Profile_merge.

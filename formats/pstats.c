@@ -115,14 +115,15 @@ static void group(const struct Profile *profile, uint32_t *order,
     for (i = profile->row_count; i-- > 0;)
         order[--ends[profile->rows[i].function]] = (uint32_t)i;
     // Now ends[n] is the index at which the rows of function n begin. The rows
-    // of function n - 1 end at the same index.
+    // of function n - 1 end at this index.
     for (i = 1; i < profile->function_count; i++)
         ends[i - 1] = ends[i];
     ends[profile->function_count - 1] = (uint32_t)profile->row_count;
 }
 
 // Returns true if a direct or indirect caller is a row of the same function.
-// The total time of such a caller already contains the time of this row.
+// The total time of a caller's row already contains the time of a row of the
+// same function below it.
 static bool is_nested(const struct Profile *profile, size_t row)
 {
     uint32_t mine = profile->rows[row].function;

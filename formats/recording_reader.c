@@ -119,8 +119,9 @@ static bool is_tree(const struct FlameTable *table)
     return table->row_count > 0;
 }
 
-// Returns true if none of the lists is longer than Ocular writes it. The viewer
-// goes through each of these lists once for every row of another list.
+// Returns true if none of the lists is longer than Ocular's own lists. A longer
+// list could take the viewer much time, because it goes through each list once
+// for every row of another list.
 static bool is_of_program(const struct Snapshot *snapshot)
 {
     return snapshot->exception_count <= EXCEPTION_KINDS &&
@@ -250,7 +251,7 @@ static int read_chunk(struct RecordingReader *reader,
     return 0;
 }
 
-// Reads the data of a block, or as much of the data as the file contains.
+// Reads the data of a block, or the part of the data that is in the file.
 // Returns false if the data is damaged or cannot be read.
 static bool read_data(struct RecordingReader *reader,
                       const struct RecordingBlock *block, uint64_t end)
@@ -399,8 +400,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 // Returns the number of missing chunks of a thread. The sequence numbers of a
-// thread's chunks are consecutive. A thread's first sequence number is 0,
-// unless some chunks of the thread were forgotten.
+// thread's chunks are consecutive. The first sequence number of a thread is 0,
+// unless some of its chunks were forgotten.
 static uint64_t count_missing(const struct ReadChunk *first,
                               const struct ReadChunk *last, bool forgotten,
                               size_t count)
@@ -500,7 +501,7 @@ static void show_thread(struct RecordingReader *reader,
         shown++;
     }
     if (listed && last->chunk.sequence < listed->sequence)
-        // The list of threads was written after the block.
+        // The list of threads was written after the thread's last chunk.
         update(&thread, listed);
     // The thread's number of forgotten events may be older than the number in
     // the head.

@@ -37,19 +37,20 @@ struct RecordingWatch {
 
 struct RecordingReader {
     struct RecordingHead head;
-    // Input for a writer. The reader sets the callback `name` in it.
+    // Input for a writer. The reader sets the callback `name` of `trace`.
     struct PerfettoTrace trace;
     // Number of blocks that are damaged, truncated or missing.
     uint64_t damaged;
     // The newest snapshot of the program, or NULL if there is none.
     struct Snapshot *final;
-    uint64_t final_sequence; // `sequence` of the block of `final`.
-    // True if Ocular wrote `final` at the end of tracing. Otherwise `final` was
-    // written some seconds before the recording ends, and has only a few
-    // functions (total_rows.h).
+    // Sequence number of the block with the snapshot `final`.
+    uint64_t final_sequence;
+    // True if Ocular wrote `final` at the end of tracing. If `ended` is false,
+    // `final` was written some seconds before the recording ends, and has only
+    // a few functions (total_rows.h).
     bool ended;
-    // A snapshot with Ocular's version and the settings. NULL if the recording
-    // has no snapshot, or if these facts are only in `final`.
+    // A snapshot with Ocular's version and the settings. `settings` is NULL if
+    // the recording has no snapshot, or if only `final` has these facts.
     struct Snapshot *settings;
     // The sampled stacks of the whole run, or NULL if the recording has no
     // stacks.
@@ -57,8 +58,8 @@ struct RecordingReader {
     // Array of struct RecordingCalls, in the order of the stacks' functions.
     struct Bytes calls;
     struct RecordingWatch watch;
-    // The fields from `to_cut` on are for the reader itself. True if blocks are
-    // not read that were begun after the newest cut (Timeline_cut).
+    // The fields from `to_cut` on are for the reader itself. If true, the
+    // blocks that were begun after the newest cut (Timeline_cut) are not read.
     bool to_cut;
     // Source of the names that the recording lacks, or NULL.
     const struct RecordingSource *source;

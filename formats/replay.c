@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Each event of a thread has a level, which is the depth of its call on the
-// stack. An event ends all open calls of a higher level. The stack is therefore
-// right again at the first event after a gap of lost events.
+// stack. An event ends all open calls of a higher level. The stack is right
+// again at the first event after a gap of lost events, because each event has
+// its level.
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
 #include "formats/instant.h"
@@ -169,7 +170,7 @@ static int say(struct Replay *replay, const struct Event *event)
     int error = 0;
 
     if (mark.kind == EVENT_SPAN_END && !close_span(replay, mark.number))
-        return 0; // The event of the span's beginning is missing.
+        return 0; // The recording has no event of the span's beginning.
     if (mark.kind == EVENT_SPAN_BEGIN)
         error = open_span(replay, mark.number);
     return error ? error

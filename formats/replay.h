@@ -20,7 +20,7 @@ enum CallEnd {
 
 enum CallBegin {
     CALL_ENTERED,
-    CALL_EARLIER, // The call began before the beginning of the timeline.
+    CALL_EARLIER, // The call began before the timeline begins.
     CALL_RESUMED  // A parked call goes on.
 };
 
@@ -39,8 +39,8 @@ struct ReplayTarget {
                 bool begins);
     // `task` is called when the innermost open call is a step of a task. The
     // mark `task` has the kind EVENT_TASK. All later events in the innermost
-    // open call belong to this step of the task. If the argument `task` is
-    // NULL, the step ends, and the call ends next.
+    // open call belong to the same step of the task. If the argument `task` is
+    // NULL, the step ends, and the call ends right after it.
     int (*task)(void *context, uint64_t ticks, const struct Mark *task);
     // `event` is an EVENT_LOOP, an EVENT_LOST or an instant (instant.h).
     // `inside` is the function of the innermost open call, or 0 if no call is

@@ -121,7 +121,8 @@ static bool is_garbage(const struct StretchSums *sums,
 
 // Adds the CPU time or the waiting time `ns` to the functions on the stack. A
 // function that is on the stack several times counts only once, at its
-// outermost frame. The sampler of a live process does the same.
+// outermost frame. The sampler of a live process counts a function on a stack
+// only once, too.
 static void add_path(struct StretchSums *sums,
                      const struct TimelineSample *sample, double ns)
 {
@@ -184,8 +185,8 @@ static void add_sample(struct StretchSums *sums,
     WaitSums_draw(&sums->flame, sample, 1);
 }
 
-// Adds a wait, which ends at the ticks of the sample. Only its part within the
-// chosen stretch of the run is added.
+// Adds a wait, which ends at the ticks of the sample. Only the part of the wait
+// within the chosen stretch of the run is added.
 static void add_wait(struct StretchSums *sums,
                      const struct TimelineSample *sample)
 {
@@ -310,8 +311,8 @@ static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
     size_t i, count = events ? chunk->event_count : 0;
 
     if (!events) {
-        // Without this chunk, the outer frames of the next recorded stack are
-        // unknown.
+        // Without the chunk that cannot be read, the outer frames of the next
+        // recorded stack are unknown.
         if (chunk->thread == TIMELINE_OWN)
             *samples = (struct SampleReader){0};
         else

@@ -12,7 +12,8 @@
 #include "tracer/sample/flame.h"
 
 #define STRETCH_CURVE 48 // Number of elements of `curve`.
-// Largest number of changes of opcodes that are kept. The newest ones are kept.
+// Largest number of changes of opcodes that are kept. Of the changes of
+// opcodes, the newest ones are kept.
 #define STRETCH_CHANGES 256u
 
 // The change of an opcode, because an instruction was specialised or
@@ -27,11 +28,11 @@ struct StretchSums {
     const struct RecordingReader *reader; // The caller still owns the reader.
     // Fields whose names end in _s are seconds since tracing began.
     double all_from_s, all_to_s; // Beginning and end of the whole recording.
-    // Time from which on the recording has all events.
+    // Time in seconds from which on the recording lacks no event.
     double counted_s;
     double from_s, to_s; // Beginning and end of the chosen stretch of the run.
-    // Beginning and end of the chosen stretch of the run in ticks. The stretch
-    // does not include `to`.
+    // Beginning and end of the chosen stretch of the run in ticks. The chosen
+    // stretch does not include the tick `to`.
     uint64_t from, to;
     // Sums by the id of the function. `ns` is the CPU time with the function as
     // the innermost one. `total_ns` is the CPU time and waiting time with the
@@ -57,15 +58,18 @@ struct StretchSums {
     struct StretchChange changes[STRETCH_CHANGES];
     // Number of all changes, also of the overwritten ones.
     uint64_t change_count;
-    // The recording is divided into parts of equal length. A value is the CPU
-    // time of the samples in a part, divided by the part's length (cores).
+    // The recording is divided into parts of equal length. An element of
+    // `curve` is the CPU time of the samples in one part, divided by the part's
+    // length (cores).
     float curve[STRETCH_CURVE];
     uint64_t events, lost;
     uint64_t samples;
     double cpu_ns; // ns of CPU time of all samples.
     // ns of CPU time of the samples whose innermost function is unknown.
     double else_ns;
-    uint32_t stamp; // Number of the newest sample.
+    // Number of the newest sample, by which a function counts only once for
+    // each sample.
+    uint32_t stamp;
     // `overhead` is the sum of `overheads` values of the overhead counter, each
     // of which is a fraction of the program's CPU time. `armed` is the newest
     // number of armed hooks, or NaN if unknown.
@@ -81,8 +85,8 @@ void StretchSums_release(struct StretchSums *sums);
 // reading.
 int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch);
-// Returns true if the recording has waits. Recordings of older versions have
-// none.
+// Returns true if the recording has waits. Recordings of older versions of
+// Ocular have no waits.
 bool StretchSums_has_waits(const struct StretchSums *sums);
 // Returns the length of the chosen stretch of the run in seconds, at least
 // 1e-9.

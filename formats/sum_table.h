@@ -27,7 +27,7 @@ struct Sum {
     uint32_t resumed;
 };
 
-struct SumTable { // All bytes 0 is an empty table.
+struct SumTable { // An empty struct has only zero bytes.
     struct Sum *sums;
     size_t count;
     size_t room; // Number of slots, a power of two, or 0 before the first sum.
@@ -60,8 +60,8 @@ struct Sum *SumTable_get(struct SumTable *table, uint64_t key);
 // SumTable_sort, table->sums[0..count) may be read, and SumTable_clear must be
 // called before the next call of SumTable_get.
 void SumTable_sort(struct SumTable *table);
-// Returns the first of those sums in a sorted table whose keys begin with the
-// number `first`. Sets *count to the number of these sums. Returns NULL if
-// there is no such sum.
+// Returns the first sum in a sorted table whose key begins with the number
+// `first`. Sets *count to the number of sums whose keys begin with `first`.
+// Returns NULL if there is no such sum.
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,
                               size_t *count);

@@ -25,8 +25,8 @@ struct SummaryWatch {
     void *context;
 };
 
-// A stretch of a run. The beginning and the end are in seconds since tracing
-// began.
+// A stretch of a run. The beginning and the end of a stretch are in seconds
+// since tracing began.
 struct SummaryStretch {
     double from_s, to_s;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The record of a specialisation contains the function, the line and both
-// opcodes, but not the offset of the instruction. The listing therefore shows
-// it at each instruction that has this line and this opcode.
+// opcodes, but not the offset of the instruction. The listing therefore shows a
+// specialisation at each instruction that has its line and its opcode.
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 

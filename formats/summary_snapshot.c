@@ -22,9 +22,9 @@
 // functions that it sends for a thread.
 #define PARTS_MOST 12u
 // A function is mostly dark if it had no hooks for at least the fraction MOSTLY
-// of the chosen stretch of the run. Nearly all its sampled calls then ran
-// without hooks. For such a function, the samples show the CPU time of a call
-// without the cost of hooks.
+// of the chosen stretch of the run. Nearly all sampled calls of such a function
+// then ran without hooks. The samples of a mostly dark function show the CPU
+// time of a call without the cost of hooks.
 #define MOSTLY 0.9
 // UNKNOWN_CALLS is the largest relative standard error with which a number of
 // calls is shown. UNKNOWN_MEAN is the largest relative standard error with
@@ -36,8 +36,8 @@
 
 struct Maker {
     const struct StretchSums *sums;
-    // The newest snapshot of the program. NULL if the chosen stretch is not the
-    // whole run, or if the recording has no snapshot.
+    // The newest snapshot of the program. `final` is NULL if the chosen stretch
+    // is not the whole run, or if the recording has no snapshot.
     const struct Snapshot *final;
     struct Snapshot *out;
     double length_ns; // Length of the chosen stretch of the run in ns.
@@ -223,8 +223,9 @@ static uint64_t state_of(const struct ArmedTime *armed, const struct Sum *sum)
         return STATE_PARTIAL;
     if (armed->is_dark)
         return sum->calls ? STATE_PARTIAL : STATE_DARK;
-    // A function without events may never have been armed, or one call of it
-    // has run since before the chosen stretch of the run.
+    // A function without events may never have been armed. Another possibility
+    // is that one of its calls has run since before the chosen stretch of the
+    // run.
     return sum->calls || sum->resumed ? STATE_ARMED : NULL_U64;
 }
 
@@ -357,9 +358,9 @@ static struct Function *row_of(const struct Maker *maker, struct Function *rows,
     return found ? &rows[sum - sums->sums] : NULL;
 }
 
-// Sets the number of exceptions in each function's row. A row without a
-// function in the snapshot's list of exceptions is the sum of all rows that are
-// not listed.
+// Sets the number of exceptions in each function's row. In the snapshot's list
+// of exceptions, a row without a function is the sum of all rows that are not
+// listed.
 static void add_raised(const struct Maker *maker, struct Function *rows,
                        size_t count)
 {
@@ -629,8 +630,8 @@ static void fill_pairs(struct Maker *maker)
 // --- Whole snapshot ----------------------------------------------------------
 
 // Replaces the shares and rates that were copied from the final snapshot by
-// those of the whole run, because the final snapshot has only those of its last
-// seconds.
+// those of the whole run. The final snapshot has only the shares and rates of
+// its last seconds.
 static void average(struct Maker *maker)
 {
     struct Snapshot *out = maker->out;
@@ -713,7 +714,7 @@ static void fill_stalls(struct Maker *maker)
         return;
     Record_take(&SNAPSHOT_RECORD, out, final, "stalls", &out->arena);
     out->stall_limit_s = final->stall_limit_s;
-    rows = (struct StallRow *)out->stalls; // the copy has no other reader yet
+    rows = (struct StallRow *)out->stalls; // The copy has no other reader yet.
     for (i = 0; i < out->stall_count; i++)
         if (rows[i].at_s >= maker->sums->from_s &&
             rows[i].at_s < maker->sums->to_s)

@@ -40,14 +40,14 @@ struct TraceWriter {
     uint64_t looked_ns; // ns of the clock at the last report of progress.
     uint64_t scale;     // ns of one tick, multiplied by 2^shift.
     unsigned shift;
-    // ns from the beginning of the file to the start of this trace. The format
-    // sets it, otherwise it is 0.
+    // ns from the beginning of the file to the start of this trace. later_ns is
+    // 0 unless the format has set it.
     uint64_t later_ns;
     uint64_t last; // Ticks at the newest event of the present thread.
     size_t chunk;  // Index of the view's next chunk to write.
     int error;     // -errno of a write that failed, or 0.
     char date[40]; // Date and time of the start of tracing, as text.
-    size_t used;   // Number of bytes in the buffer.
+    size_t used;   // Number of bytes in the buffer that are not written yet.
     uint8_t buffer[TRACE_BUFFER];
 };
 
@@ -68,7 +68,7 @@ struct TraceChange {
 
 enum TraceSliceKind {
     SLICE_DARK,  // A function was dark.
-    SLICE_WAIT,  // A thread waited, according to observations.
+    SLICE_WAIT,  // Observations have found a thread waiting.
     SLICE_STALL, // A step of an event loop took long.
     SLICE_KINDS
 };
@@ -93,17 +93,17 @@ struct TraceSlice {
     const struct TimelineThread *thread;
     const char *name;
     uint64_t begin_ns, end_ns; // ns since the start of tracing.
-    // The list ends before the first note without a key.
+    // The list of notes ends before the first note without a key.
     struct TraceNote notes[TRACE_NOTES];
     // A word that describes how the slice begins or ends, or NULL
     // (Trace_begin_word).
     const char *begin_word, *end_word;
 };
 
-// A format of trace files, which is a table of functions. The context of these
-// functions is a struct that begins with a struct TraceWriter. The functions
-// return 0 or -errno. `begin` and `end` are used in a ReplayTarget, and get the
-// writer as their context.
+// A format of trace files, which is a table of functions. The context of a
+// format's functions is a struct that begins with a struct TraceWriter. The
+// functions of a format return 0 or -errno. `begin` and `end` are used in a
+// ReplayTarget, and get the writer as their context.
 struct TraceFormat {
     size_t writer_bytes;
     // Writes the head of the file and the name of the process.
@@ -132,9 +132,10 @@ struct TraceFormat {
     int (*said)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Mark *mark);
     // `own` is called once, before the first call of `counter`, `change`,
-    // `slice` or `sample`. All of these are called only after all threads have
-    // been written. `ns` is the time since the start of tracing. The times can
-    // be in any order.
+    // `slice` or `sample`. `counter`, `change`, `slice` and `sample` are called
+    // only after all threads have been written. The argument `ns` of `counter`,
+    // `change` and `sample` is the time since the start of tracing. The times
+    // of these events can be in any order.
     int (*own)(struct TraceWriter *writer);
     int (*counter)(struct TraceWriter *writer, uint64_t ns,
                    const struct TraceCounter *counter);
@@ -236,8 +237,8 @@ static inline int TraceWriter_count(struct TraceWriter *writer)
 
 // Returns an address at which the caller may write `size` bytes, which are at
 // most TRACE_BUFFER. After an error returns NULL, and the error is in
-// writer->error. The caller then passes the address behind the bytes that it
-// has written to TraceWriter_took.
+// writer->error. After writing, the caller passes the address behind the
+// written bytes to TraceWriter_took.
 static inline uint8_t *TraceWriter_room(struct TraceWriter *writer, size_t size)
 {
     if (size > TRACE_BUFFER - writer->used && TraceWriter_flush(writer))

@@ -52,8 +52,8 @@ static int put(const struct WaitSlices *waits, size_t thread)
 }
 
 // Returns the ticks at which a wait begins. If many threads wait, the recorded
-// length also stands for waits of other threads. So the wait cannot begin
-// before the previous observation.
+// length of a wait also stands for waits of other threads. So the wait cannot
+// begin before the previous observation.
 static uint64_t begin_of(struct WaitSlices *waits,
                          const struct TimelineSample *sample)
 {

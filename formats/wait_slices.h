@@ -9,7 +9,8 @@
 #include "formats/trace_writer.h"
 
 struct WaitSlice {
-    uint64_t begin, end; // Ticks; `end` is 0 if there was no wait yet.
+    // Ticks; `end` is 0 as long as the thread has had no wait.
+    uint64_t begin, end;
     enum WaitKind kind;
     uint32_t id; // Id of the innermost function, or 0.
     // Number of observations that found the thread in this wait.
@@ -31,8 +32,8 @@ struct WaitSlices {
 int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer,
                     const struct TraceFormat *format, const bool *written);
 // Adds a wait. Leaves out waits of threads that are not in the file. Also
-// leaves out times without a CPU, because it is not known when they were.
-// Returns 0 or -errno.
+// leaves out times without a CPU, because it is not known at which time they
+// were. Returns 0 or -errno.
 int WaitSlices_add(struct WaitSlices *waits,
                    const struct TimelineSample *sample);
 // Writes the last slice of each thread. Returns 0 or -errno.

@@ -25,7 +25,7 @@ void WaitSums_sort(struct WaitSums *sums)
     SumTable_sort(&sums->threads);
 }
 
-// Adds `ns` to the sums with the second key `kind`. A function that is on the
+// Adds `ns` to all sums whose second key is `kind`. A function that is on the
 // stack several times counts only once.
 static void add(struct WaitSums *sums, const struct TimelineSample *sample,
                 uint32_t kind, double ns)

@@ -33,14 +33,14 @@ void WaitSums_sort(struct WaitSums *sums);
 // Adds the fraction `part` of a wait.
 void WaitSums_add(struct WaitSums *sums, const struct TimelineSample *sample,
                   double part);
-// Adds a sample or a wait to a tree of stacks. Only the fraction `part` of a
-// wait is added.
+// Adds a sample or a wait to a tree of stacks. Of a wait, only the fraction
+// `part` is added.
 void WaitSums_draw(struct Flame *flame, const struct TimelineSample *sample,
                    double part);
 // Divides the waiting time of a function or a thread among the kinds of waits.
 // Returns the waiting time in ns. If a kind is known, sets kinds[] to the ns of
-// each kind. Otherwise sets kinds[] to NaN. If `total` is true, the time is
-// that with the function anywhere on the stack.
+// each kind. If no kind is known, sets kinds[] to NaN. If `total` is true, the
+// time is that with the function anywhere on the stack.
 double WaitSums_divide(const struct SumTable *table, uint32_t key, bool total,
                        double *kinds);
 // Returns the number of recorded waits in the function itself.

@@ -162,8 +162,8 @@ int Address_restore(char path[ADDRESS_MAX], pid_t pid)
 enum Answer { ANSWER_NONE, ANSWER_STALE, ANSWER_DENIED, ANSWER_LIVE };
 
 // Removes a socket at which no process listens any more. Compares the socket's
-// inode, because another process may have bound a new socket at this path in
-// the meantime.
+// inode, because another process may have bound a new socket at the same path
+// in the meantime.
 static void remove_stale(const char *path, const struct stat *seen)
 {
     struct stat now;
@@ -189,7 +189,8 @@ static enum Answer ask(const char *path, bool clean, struct Peer *peer)
         close(fd);
         return ANSWER_LIVE;
     }
-    // A full queue of connections also means that the process is alive.
+    // If connect() finds the queue of connections full, the process is alive,
+    // too.
     if (fd == -EAGAIN) {
         peer->uid = seen.st_uid;
         return ANSWER_LIVE;
@@ -480,9 +481,10 @@ long Address_list(struct Served **served)
 
 // --- What others have left
 
-// Removes the socket of a process that no longer exists. A process with the
-// socket's pid may be missing here because it runs in another pid namespace.
-// sweep_entry() therefore tries to connect to the socket before it removes it.
+// Removes the socket of a process that no longer exists. A process may not be
+// visible here because it runs in another pid namespace. sweep_entry() tries to
+// connect to the socket before it removes it, because its process may not be
+// visible here.
 static void sweep_entry(const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];

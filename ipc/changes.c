@@ -92,7 +92,7 @@ bool Fading_apply(const struct Fading *fading, struct Function *function,
     function->gil_blocked_share *= fading->window_kept;
     function->run_share *= fading->run_kept;
     // A rate with an error was counted in slices, in which all functions have
-    // hooks. A rate from slices does not decay.
+    // hooks. A rate that was counted in slices does not decay.
     if (function->rate_estimated == 1 && isnan(function->calls_per_s_error))
         function->calls_per_s *= fading->window_kept;
     miss_calls(function, fading->elapsed_s);

@@ -33,8 +33,8 @@ extern const struct Record CHANGES_RECORD;
 void Changes_free(struct Changes *changes);
 
 // Changes the numbers of one function by the factors and seconds in `fading`.
-// The function's changed list of callers is a copy in `arena`. Returns false if
-// there is no memory.
+// The function's list of callers is changed in a copy in `arena`. Returns false
+// if there is no memory.
 bool Fading_apply(const struct Fading *fading, struct Function *function,
                   struct Arena *arena);
 // Adds to the snapshot `next`, which has only the functions that have changed

@@ -23,7 +23,7 @@
 // full.
 #define RETRY_MS 10
 #define READ_SIZE ((size_t)64 << 10)
-// Largest number of reads in one Client_next(). Without a limit, a traced
+// Largest number of reads in one Client_next(). Without READS_MAX, a traced
 // process could block the viewer.
 #define READS_MAX 256
 // Number of the request FOLLOW. All other requests have numbers from 1 on.
@@ -37,7 +37,7 @@
 // message to which the descriptor belongs.
 struct PassedFile {
     // Number of messages RECORDING that the viewer has asked for and not
-    // received. Refused requests count, too.
+    // received. Refused requests for a RECORDING count, too.
     unsigned awaited;
     int fd;     // The descriptor that was received, or 0 if there is none.
     bool given; // True if the descriptor was given to a message.
@@ -50,7 +50,8 @@ struct Client {
     // contain messages.
     bool ended;
     struct Message hello;
-    // The newest snapshot, or NULL. The next message CHANGES is relative to it.
+    // The newest snapshot, or NULL. The next message CHANGES contains the
+    // changes since this snapshot.
     struct Snapshot *base;
     struct Bytes in;
     size_t taken; // Number of bytes of `in` that are decoded.
@@ -79,8 +80,9 @@ static void close_received(struct PassedFile *passed)
 }
 
 // Receives bytes as Socket_receive does. If the viewer waits for a descriptor,
-// keeps a descriptor that comes with the bytes. Otherwise the kernel drops such
-// a descriptor. Also closes the descriptor of an earlier message.
+// keeps a descriptor that comes with the bytes. If the viewer waits for no
+// descriptor, the kernel drops it. The descriptor of an earlier message is
+// closed.
 static long receive_bytes(struct PassedFile *passed, int socket, void *data,
                           size_t size)
 {
@@ -277,7 +279,8 @@ int Client_next(struct Client *client, struct Message *message)
         if (client->ended)
             return -EPIPE;
         if (reads == READS_MAX)
-            return 0; // If there are more bytes, the socket stays readable.
+            // If there are more bytes to read, the socket stays readable.
+            return 0;
         got = receive(client);
         if (got <= 0 && got != -EPIPE)
             return got;
@@ -392,8 +395,8 @@ static int say_hello(struct Client *client)
     int error = Message_encode(&client->out, &hello);
 
     if (!error)
-        // The process may have refused the connection, but its reason can still
-        // be read.
+        // If the process has refused the connection, its reason can still be
+        // read.
         (void)flush(client);
     return error;
 }

@@ -14,7 +14,7 @@
 // Milliseconds within which a viewer must send HELLO after it has connected.
 #define HELLO_MS 5000
 // Largest number of reads from one viewer in one turn of the server's loop.
-// Because of the limit the other viewers do not wait long.
+// Because of READS_PER_TURN the other viewers do not wait long.
 #define READS_PER_TURN 16
 // A viewer may make REQUEST_BURST requests at once. The server takes further
 // requests at a rate of one per REQUEST_MS. So even an endless stream of
@@ -273,9 +273,9 @@ static struct Frame *encode_last(struct Clients *clients)
 }
 
 // If a viewer's next snapshot is due now or soon, marks the viewer as waiting.
-// Viewers with the same rate therefore share one snapshot. The times at which a
-// viewer's snapshots are due are always one period apart, even if a snapshot
-// was sent early.
+// Viewers that have the same rate therefore share one snapshot. The times at
+// which a viewer's snapshots are due are always one period apart, even if a
+// snapshot was sent early.
 void Clients_turn(struct Clients *clients, uint64_t now)
 {
     bool due = false, wanted = false, first = false;
@@ -313,7 +313,7 @@ static void fail(struct Viewer *viewer, int error)
         Viewer_refuse(viewer, 0, -error, "no memory for a snapshot");
 }
 
-// Queues the snapshot for a viewer. If the viewer already has this snapshot, it
+// Queues the snapshot for a viewer. A viewer that already has this snapshot
 // waits for a newer one.
 static void show(struct Clients *clients, struct Viewer *viewer,
                  const struct Snapshot *snapshot)

@@ -52,7 +52,7 @@ void Clients_count(struct Clients *clients);
 // Returns true if a connection is open, with or without a HELLO.
 bool Clients_is_there(const struct Clients *clients);
 // Disconnects all viewers. If `error` is not 0, each viewer first gets an
-// ERROR. Otherwise it first gets the newest snapshot and END.
+// ERROR. If `error` is 0, each viewer first gets the newest snapshot and END.
 void Clients_part(struct Clients *clients, int error, const char *why,
                   uint64_t now);
 // Asks the source for a snapshot if the next snapshot of any viewer is due.
@@ -72,5 +72,5 @@ void Clients_end(struct Clients *clients);
 void Clients_release(struct Clients *clients);
 // Closes the viewers' descriptors in a forked child. Also frees the memory,
 // unless `messy` is true. `messy` means that the parent may have been changing
-// this memory during the fork.
+// the viewers' memory during the fork.
 void Clients_abandon(struct Clients *clients, bool messy);

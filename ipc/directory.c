@@ -30,9 +30,9 @@ refuse(int error, char *why, size_t why_size, const char *format, ...)
 }
 
 // Returns true if the process's user owns the runtime directory. The user did
-// not choose this directory, which $XDG_RUNTIME_DIR names. If $XDG_RUNTIME_DIR
-// belongs to another user (su, sudo -E) or logind has removed it,
-// Directory_choose skips it without an error.
+// not choose the runtime directory, which $XDG_RUNTIME_DIR names. If
+// $XDG_RUNTIME_DIR belongs to another user (su, sudo -E) or logind has removed
+// it, Directory_choose skips it without an error.
 static int is_ours(const char *path)
 {
     struct stat status;
@@ -98,8 +98,8 @@ static int check(int fd, const char *path, char *why, size_t why_size)
 }
 
 // Gives the process's user all rights to the new directory, because a strict
-// umask may have taken some of them away. Uses the directory's descriptor for
-// this, because its name may belong to another file by now.
+// umask may have taken some of them away. Uses the directory's descriptor to
+// set the rights, because its name may belong to another file by now.
 static void restore_mode(int fd)
 {
     char path[64];

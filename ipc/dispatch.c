@@ -107,7 +107,7 @@ static int set_rate(struct Viewer *viewer, const struct Message *message,
 }
 
 // Makes the viewer's next snapshot due at the earliest time that the highest
-// rate allows. The viewer's period starts again when this snapshot is due.
+// rate allows. The viewer's period starts again when its next snapshot is due.
 static int hurry(struct Viewer *viewer, const struct Message *message,
                  uint64_t now)
 {
@@ -160,8 +160,8 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                              "ocular-top of Ocular %s, which writes the file "
                              "itself",
                              context->version);
-    // The number of requests is limited, because the stacks are a large answer
-    // and are built before the socket has room for it.
+    // The number of requests for stacks is limited, because the stacks are a
+    // large answer and are built before the socket has room for it.
     case MESSAGE_FLAME:
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,

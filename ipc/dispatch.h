@@ -9,7 +9,8 @@
 
 #include <sys/types.h>
 
-// The data that the answers need. The caller owns these data.
+// The data that answers to viewers need. The caller owns the source and the
+// version.
 struct DispatchContext {
     const struct ServerSource *source;
     const char *version; // Version of Ocular.

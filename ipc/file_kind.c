@@ -18,8 +18,8 @@ struct FileKind FileKind_of(const char *path)
         const char *ending;
         enum FileContent content;
     } all[] = {
-        // ".speedscope.json" comes before ".json", because it also ends in
-        // ".json".
+        // ".speedscope.json" comes before ".json" in the list, because it also
+        // ends in ".json".
         {".speedscope.json", FILE_SPEEDSCOPE},
         {".json", FILE_JSON},
         {".pftrace", FILE_PFTRACE},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The tables of the flame table's schema. A new row must be the last one of its
-// table, because the order of rows is the order on the wire.
+// table, because the rows have the same order on the wire.
 #include "ipc/flame_table.h"
 
 #include "ipc/base/heap.h"

@@ -21,12 +21,12 @@ struct FlameRow {
     // Part of one core's wall time in which this row's function was the
     // innermost one.
     double share;
-    // Part of `share` that C functions used which this row's function had
+    // Part of `share` in which C functions ran that this row's function had
     // called.
     double c_share;
-    // cpu_ns is the CPU time in ns since the sampler began in which this row's
-    // function was the innermost one. c_ns is the part of cpu_ns that C
-    // functions used. If a row was dropped to save memory, its CPU time is in
+    // cpu_ns is the CPU time, in ns since the sampler began, in which this
+    // row's function was the innermost one. c_ns is the part of cpu_ns in which
+    // C functions ran. If a row was dropped to save memory, its CPU time is in
     // the row of its caller.
     uint64_t cpu_ns;
     uint64_t c_ns;
@@ -43,8 +43,8 @@ struct FlameWait {
 };
 
 // A wait is also a node in the tree of stacks, below the node of the function
-// that waits. The id of such a node is FLAME_WAIT_ID plus the kind of the wait.
-// No function has an id like this.
+// that waits. The node of a wait has the id FLAME_WAIT_ID plus the kind of the
+// wait. No function has the id of a wait's node.
 #define FLAME_WAIT_ID 0xfffffff0u
 
 // Returns the kind of the wait whose node has the id `id`, WAIT_UNKNOWN for a
@@ -74,7 +74,8 @@ struct FlameFunction {
     uint64_t line;
     // Only for C functions, whose `file` is their library: the function's
     // address in this file, and the file's build id. The traced process does
-    // not send a C function's name. The viewer reads the name from the file.
+    // not send a C function's name. The viewer reads the name of a C function
+    // from the function's file.
     uint64_t address;
     const char *build;
 };

@@ -21,7 +21,7 @@ void Frames_release(struct Frames *frames);
 struct Frame *Frames_encode(struct Frames *frames,
                             const struct Snapshot *snapshot,
                             const struct Viewer *viewer, int *error);
-// Returns the frame of the whole snapshot, for any viewer. Apart from the kind
-// of frame, works as Frames_encode does.
+// Returns the frame of the whole snapshot, for any viewer. Apart from that,
+// Frames_encode_whole works as Frames_encode does.
 struct Frame *Frames_encode_whole(struct Frames *frames,
                                   const struct Snapshot *snapshot, int *error);

@@ -16,9 +16,9 @@
 
 // Returns true if the socket at `path` is the server's own. If lstat() is not
 // permitted, also returns true, because the program may have bound the socket
-// with capabilities that Ocular's threads do not have (ipc/base/worker.c). But
-// if the program has changed its user, returns false, so that the socket moves
-// to the new user's directory in /tmp.
+// with capabilities that Ocular's threads do not have (ipc/base/worker.c). If
+// the program has changed its user, returns false, so that the socket moves to
+// the new user's directory in /tmp.
 static bool is_in_place(const struct Listener *listener, const char *path)
 {
     struct stat status;
@@ -94,7 +94,7 @@ static void drain_watch(struct Listener *listener)
             got = read(watch, events, sizeof(events));
     } while (got > 0);
     // The program has closed the inotify descriptor, or uses its number for an
-    // epoll by now. An epoll has the same inode as an inotify.
+    // epoll. An epoll has the same inode as an inotify.
     if (got < 0 && errno != EAGAIN)
         atomic_store(&listener->watch, -1);
 }

@@ -54,11 +54,11 @@ bool Listener_check(struct Listener *listener);
 // signal handler may call this function.
 void Listener_stay_away(void);
 // Forgets those of the listener's descriptors that the program has closed.
-// Returns true if there was such a descriptor. The next Listener_check opens
-// new descriptors. `others` is true if the program has also closed other
-// descriptors of Ocular. The watch then counts as lost, because an eventfd of
-// the program could have the same number and the same inode. If the watch was
-// not lost, its descriptor is leaked.
+// Returns true if the program has closed one of the listener's descriptors. The
+// next Listener_check opens new descriptors. `others` is true if the program
+// has also closed other descriptors of Ocular. If `others` is true, the watch
+// counts as lost, because an eventfd of the program could have the same number
+// and the same inode. If the watch was not lost, its descriptor is leaked.
 bool Listener_forget_lost(struct Listener *listener, bool others);
 // Touches the watched socket, which wakes the thread that polls `watch`. The
 // touch works even if the program has closed the descriptor `watch`, because

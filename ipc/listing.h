@@ -16,14 +16,15 @@ struct ListingRow {
     // Line in the source file; null if the instruction has no line.
     uint64_t line;
     const char *opcode; // The base form of the instruction's opcode.
-    // The newest form of the instruction's opcode; null if this is the base
-    // form.
+    // The newest form of the instruction's opcode; null if the newest form is
+    // the base form.
     const char *live;
     // Argument of the instruction; null if the opcode takes none.
     uint64_t argument;
     // The instruction's argument as a text: a name, a constant or an operator.
     const char *words;
-    // Offset to which the instruction may jump; null if it does not jump.
+    // Offset to which the instruction may jump; null if the instruction does
+    // not jump.
     uint64_t target;
     // Name of the function that a call instruction calls, or null.
     const char *callee;
@@ -33,8 +34,8 @@ struct ListingRow {
     uint64_t hits_exact;
     // Cycles of one execution of the instruction; null if unknown.
     double cycles;
-    // bool: true if the instruction's hook is installed; null if it cannot have
-    // a hook.
+    // bool: true if the instruction's hook is installed; null if the
+    // instruction cannot have a hook.
     uint64_t armed;
     // bool: true if the instruction's opcode has specialised forms.
     uint64_t specializable;
@@ -47,8 +48,8 @@ struct ListingRow {
     // bool: true if a specialised form of the instruction was seen at any time.
     uint64_t was_specialized;
     // Number of times that the instruction jumped instead of going on to the
-    // next instruction; null if it is no branch or was not counted. The part of
-    // `hits`.
+    // next instruction; null if the instruction is no branch or was not
+    // counted. The part of `hits`.
     uint64_t taken;
     // Number of hits of the instruction's line; null if lines are not counted.
     // If line_hits_exact is false, the line may have run more often.
@@ -80,8 +81,8 @@ struct Listing {
     // Number of instructions of the function. The listing may have fewer rows
     // than the function has instructions.
     uint64_t instructions;
-    // bool: true if the rows have `words`. If `words` is false, a later listing
-    // may have them.
+    // bool: true if the rows have `words`. If `words` is false, the rows of a
+    // later listing may have `words`.
     uint64_t words;
     double process_start_s; // Unix time at which the process began.
     // Seconds from the start of tracing to the making of this listing.
@@ -89,7 +90,7 @@ struct Listing {
     const struct ListingRow *rows;
     size_t row_count;
     // CPU times of C functions, largest first; empty if no viewer has asked for
-    // them.
+    // C functions.
     const struct ListingNative *natives;
     size_t native_count;
     struct Arena arena;

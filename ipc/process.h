@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Reads from /proc the user, the environment, the CPU time and the ids of
-// another process, also its ids inside a container. One use is to find the
-// socket of the process. Any thread may call these functions, because they keep
-// no state. The texts in /proc are not trusted, because other users may have
-// written them.
+// another process, also its ids inside a container. One use of these facts is
+// to find the socket of the process. Any thread may call these functions,
+// because they keep no state. The texts in /proc are not trusted, because other
+// users may have written them.
 #pragma once
 
 #include <stdbool.h>

@@ -32,8 +32,8 @@ void Record_clear(const struct Record *record, void *value)
         clear_field(&record->fields[i], value);
 }
 
-// A copied member may refer to other memory. Replaces what it refers to by a
-// copy in the arena.
+// A copied member may refer to other memory. Replaces the memory to which a
+// copied member refers by a copy in the arena.
 static bool own_field(const struct Field *field, char *value,
                       struct Arena *arena)
 {

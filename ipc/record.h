@@ -2,7 +2,7 @@
 // struct Record describes a struct in a message by a table with one row for
 // each member. The wire format, ocular-top's JSON and ocular.snapshot() all use
 // these tables, so a new number needs only a member and a row. A new row must
-// be the last one of its table, because the order of rows is the order on the
+// be the last one of its table, because the rows have the same order on the
 // wire.
 #pragma once
 
@@ -21,7 +21,7 @@ enum FieldType {
     FIELD_F64,  // A double, which is NaN for null.
     FIELD_TEXT, // A const char * to UTF-8 text, which is NULL for null.
     // A uint64_t with an enum FunctionState, or NULL_U64 for null. State_name()
-    // returns the text of such a number.
+    // returns the text of a FunctionState.
     FIELD_STATE,
     // A list: a pointer at the offset `offset`, and a size_t at the offset
     // `count_offset`.
@@ -67,7 +67,7 @@ struct Field {
     // Only for FIELD_LIST: the table of the list's elements.
     const struct Record *record;
     // Only for FIELD_LIST: true if the list has at most one element. In JSON, a
-    // list of this kind is its only element, or null.
+    // list with at most one element is this element, or null.
     bool optional;
     enum FoldHow how;
     // Values of processes in an earlier state of enum FoldAge are left out.

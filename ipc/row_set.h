@@ -2,10 +2,10 @@
 // struct RowSet contains the functions of a snapshot in rows. Several snapshots
 // share the same rows. A row lies in a block of memory. A row is filled once
 // and never changes after that. Some numbers of a function change even if it
-// does not run. For such a number, a reader of the row computes the present
-// value from the value at the time when the row was filled.
-// tracer/session/row_log.c makes and frees the blocks. Any thread that holds a
-// snapshot may read the snapshot's rows.
+// does not run. For a number that changes by itself, a reader of the row
+// computes the present value from the value at the time when the row was
+// filled. tracer/session/row_log.c makes and frees the blocks. Any thread that
+// holds a snapshot may read the snapshot's rows.
 #pragma once
 
 #include "ipc/changes.h"
@@ -18,12 +18,12 @@
 #define ROWS_GONE 256
 
 // The time at which a snapshot was made, by several clocks. Each row has a
-// RowMoment, which is the time at which its numbers were right.
+// RowMoment, which is the time at which the numbers of the row were right.
 struct RowMoment {
     // uptime_s of the snapshot. Two snapshots never have the same uptime_s.
     double uptime_s;
     // The time of the snapshot by the CPU's time stamp counter, in seconds.
-    // age_s is computed from it.
+    // age_s is computed from ticks_s.
     double ticks_s;
     // Time since the sampler's start. The unit of window_age is the mean age of
     // the samples from which shares are computed.
@@ -35,7 +35,7 @@ struct RowMoment {
 
 struct SharedRow {
     struct Function function;
-    // Time at which the row was filled. The struct lies in the memory of the
+    // Time at which the row was filled. The RowMoment lies in the memory of the
     // row's block.
     const struct RowMoment *moment;
     // uptime_s of the first snapshot that lacks the row, or INFINITY if the
@@ -96,7 +96,7 @@ int RowSet_whole(const struct Snapshot *shared, struct Snapshot *out);
 // changes since `base` are known.
 int RowSet_changes(const struct Snapshot *shared, const struct RowMoment *base,
                    struct Snapshot *out, struct Changes *changes);
-// Copies all functions of a snapshot into the snapshot's own memory. The
-// snapshot then shares no rows with other snapshots. No other thread may read
-// the snapshot during this call. Returns 0 or -ENOMEM.
+// Copies all functions of a snapshot into the snapshot's own memory. After
+// RowSet_settle the snapshot shares no rows with other snapshots. No other
+// thread may read the snapshot during this call. Returns 0 or -ENOMEM.
 int RowSet_settle(struct Snapshot *snapshot);

@@ -60,8 +60,8 @@ struct Server {
     // True if a new snapshot was published. Server_notify sets `fresh`, and
     // turn() clears it.
     atomic_bool fresh;
-    // True if the server's thread must end. stop_thread sets it, and run()
-    // reads it.
+    // True if the server's thread must end. stop_thread sets `stopping`, and
+    // run() reads it.
     atomic_bool stopping;
     // True while the server's thread may be changing `clients`. Server_abandon
     // reads `busy`.
@@ -74,8 +74,8 @@ struct Server {
     struct Listener listener;
     struct Clients clients;
     uint64_t accept_at_ms; // Time before which the server accepts no viewer.
-    // Time for the limit of new viewers. Each new viewer moves it ENTRY_MS
-    // forward.
+    // Time by which the number of new viewers is limited. Each new viewer moves
+    // entered_ms ENTRY_MS forward.
     uint64_t entered_ms;
     uint64_t check_at_ms;
     // True if the server's socket is in its place and its removal would be
@@ -100,9 +100,9 @@ static void ring(struct Server *server)
 
 // Forgets the descriptors that the program has closed, even if their numbers
 // belong to other files now. Returns true if the program has closed any
-// descriptor of the server. The server waits CHECK_MS before it opens them
-// again. A program that closes all descriptors can therefore first open its own
-// files, and rely on their numbers.
+// descriptor of the server. The server waits CHECK_MS before it opens its
+// descriptors again. A program that closes all descriptors can therefore first
+// open its own files, and rely on their numbers.
 static bool forget_lost(struct Server *server, uint64_t now)
 {
     bool lost = WakeSocket_forget_lost(&server->wake_socket);
@@ -158,8 +158,8 @@ static void deliver_answers(struct Server *server, uint64_t now)
     Answer_free(first);
 }
 
-// Returns true if nothing is traced and no connection is open. The thread of
-// such an idle server sleeps without a timeout.
+// Returns true if nothing is traced and no connection is open. If the server is
+// idle in this way, its thread sleeps without a timeout.
 static bool is_idle(const struct Server *server)
 {
     return server->source.notice && !Clients_is_there(&server->clients);
@@ -208,8 +208,9 @@ static void wait_for_work(struct Server *server, struct pollfd *polled)
         polled[i].revents = 0;
 }
 
-// Carries out an order. The server's thread calls carry_out(). If that thread
-// does not run, the thread that gives the order calls it.
+// Carries out an order. carry_out() is called by the server's thread. If the
+// server's thread does not run, carry_out() is called by the thread that gives
+// the order.
 static void carry_out(struct Server *server, struct Order *order)
 {
     struct Clients *clients = &server->clients;
@@ -322,8 +323,8 @@ static void stop_thread(struct Server *server)
     ring(server);
     Worker_join(&server->worker);
     atomic_store(&server->busy, false);
-    // Closed descriptors must be forgotten before this thread closes any,
-    // because their numbers may belong to other files now.
+    // Closed descriptors must be forgotten before the caller closes any
+    // descriptor, because their numbers may belong to other files now.
     forget_lost(server, now_ms());
 }
 
@@ -460,8 +461,9 @@ void Server_abandon(struct Server *server)
 {
     forget_lost(server, now_ms());
     Listener_abandon(&server->listener);
-    // The forked child does not have the server's thread. If that thread was
-    // changing its buffers at the time of the fork, the buffers are leaked.
+    // The forked child does not have the server's thread. If the server's
+    // thread was changing its buffers at the time of the fork, the buffers are
+    // leaked.
     Clients_abandon(&server->clients, atomic_load(&server->busy));
     Answers_abandon(&server->answers);
     free_server(server);

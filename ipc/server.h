@@ -10,10 +10,11 @@
 struct Server;
 
 // Binds $OCULAR_DIR/PID.sock (address.h) and starts the thread. Fails if
-// another process listens at this path, but replaces a socket at which no
-// process listens. Returns 0 or -errno. After an error `why` has an explanation
-// and *server is NULL. The caller owns the new server. *server is set before
-// the thread starts, because the source's callbacks may use it at once.
+// another process listens at the socket's path, but replaces a socket at which
+// no process listens. Returns 0 or -errno. After an error `why` has an
+// explanation and *server is NULL. The caller owns the new server. *server is
+// set before the thread starts, because the source's callbacks may use it at
+// once.
 int Server_open(struct Server **server, const struct ServerSource *source,
                 const char *version, char *why, size_t why_size);
 const char *Server_path(const struct Server *server);

@@ -8,7 +8,7 @@
 #include "ipc/rows.h"
 
 // --- The schema
-// A new row must be the last one of its table, because the order of rows is the
+// A new row must be the last one of its table, because the rows have the same
 // order on the wire.
 
 static const struct Field CALLER_FIELDS[] = {

@@ -32,7 +32,7 @@ struct WaitShares {
 };
 
 // Parts of the time in which a function was on the stack (total_share). The
-// rest of that time was spent in Python code.
+// rest of total_share was spent in Python code.
 struct PartShares {
     double c; // Time in C functions.
     double gc;
@@ -96,8 +96,8 @@ struct Function {
     // of Ocular's hooks.
     uint64_t self_cycles;
     uint64_t total_cycles;
-    // Mean number of self cycles of one call. If avg_estimated is true, this
-    // mean is estimated from samples.
+    // Mean number of self cycles of one call. If avg_estimated is true,
+    // avg_cycles is estimated from samples.
     double avg_cycles;
     uint64_t avg_estimated;
     double min_cycles;
@@ -115,8 +115,8 @@ struct Function {
     // Number of samples that found the function running. `samples` also counts
     // samples of waiting threads.
     uint64_t run_samples;
-    // Standard deviation of calls_per_s, in calls per second. Null if
-    // calls_per_s is counted or unknown.
+    // Standard deviation of calls_per_s, in calls per second. calls_per_s_error
+    // is null if calls_per_s is counted or unknown.
     double calls_per_s_error;
     // Number of times that a call of the function continued after a yield or an
     // await.
@@ -183,7 +183,8 @@ struct TransitionPair {
     const char *from;
     const char *to;
     uint64_t count;
-    // bool: true if these changes are losses of a specialised form.
+    // bool: true if the changes from `from` to `to` are losses of a specialised
+    // form.
     uint64_t deopt;
 };
 
@@ -231,7 +232,7 @@ struct StackPlace {
 struct LoopRow {
     const char *thread; // Name of the thread.
     // Mean delay in seconds by which the callbacks of timers ran later than
-    // they were due. Null if it is not known, or if no timer has run.
+    // they were due. lag_s is null if it is not known, or if no timer has run.
     double lag_s;
     // Steps of the event loop per second. A step is one callback, or one part
     // of a task up to its next await.
@@ -286,15 +287,16 @@ struct TaskRow {
     const struct StackPlace *chain;
     size_t chain_count;
     // Number of steps of the task since a viewer has asked for tasks; null if
-    // they were not counted.
+    // the steps were not counted.
     uint64_t steps;
 };
 
 // A group of asyncio tasks: either all tasks of one coroutine function, or all
 // tasks that were created at one line of the program.
 struct TaskGroup {
-    // Qualified name of the coroutine function. For a line of the program, the
-    // function that has created the tasks, and `line` is that line.
+    // Qualified name of the coroutine function. If the group is for a line of
+    // the program, `coroutine` is the function that has created the tasks, and
+    // `line` is that line.
     const char *coroutine;
     const char *file;
     uint64_t line;
@@ -307,7 +309,8 @@ struct TaskGroup {
     // Id of the coroutine function; null if the function is not traced.
     uint64_t id;
     // Line of the innermost await in which most tasks of the group wait.
-    const char *waits_in; // Qualified name of the function with this line.
+    // Qualified name of the function with the line wait_line.
+    const char *waits_in;
     const char *wait_file;
     uint64_t wait_line;
     uint64_t wait_count; // Number of tasks of the group that wait at this line.
@@ -367,8 +370,8 @@ struct ExceptionRow {
     // Number of exceptions that came into this function from a function that it
     // had called.
     uint64_t passed;
-    // Relative standard deviation of `raised`. Null if `raised` is counted, or
-    // if the deviation is not known.
+    // Relative standard deviation of `raised`. `error` is null if `raised` is
+    // counted, or if the deviation is not known.
     double error;
     double raised_per_s;
     double passed_per_s;
@@ -377,8 +380,8 @@ struct ExceptionRow {
     double first_s;
 };
 
-// Births and deaths of objects of one type, in objects per second. If the row
-// has a function, only objects that this function has created.
+// Births and deaths of objects of one type, in objects per second. If a row has
+// a function, its numbers are only of objects that this function has created.
 struct ObjectRow {
     const char *type;
     // Name of the function, or "(not traced)" if it is not traced. Null if the
@@ -388,8 +391,8 @@ struct ObjectRow {
     uint64_t line;
     uint64_t id; // Id of the function.
     double born_per_s;
-    // Deaths per second, and births minus deaths per second. The deaths, and so
-    // the difference, are unknown for single functions.
+    // Deaths per second, and births minus deaths per second. For single
+    // functions, the deaths are unknown, and so is the difference.
     double died_per_s;
     double net_per_s;
     double born_error; // Standard deviation of born_per_s.
@@ -418,8 +421,9 @@ struct LineRow {
     // counted. If hits_exact is false, the line may have run more often.
     uint64_t hits;
     uint64_t hits_exact;
-    // Counted if hits_exact is true. If hits_exact is false, estimated from
-    // hits in slices and from the function's share.
+    // hits_per_s is counted if hits_exact is true. If hits_exact is false,
+    // hits_per_s is estimated from hits in slices and from the function's
+    // share.
     double hits_per_s;
 };
 
@@ -526,11 +530,11 @@ struct Snapshot {
     double gil_held;
     double gil_waited;
     // Longest time in seconds since tracing began in which one thread had the
-    // GIL without a break while another thread waited for it. Null if no such
-    // time was seen.
+    // GIL without a break while another thread waited for it. gil_longest_s is
+    // null if no such time was seen.
     double gil_longest_s;
-    // Stack of that thread at the end of the longest time, the innermost
-    // function first.
+    // Stack of the thread with the longest time, at the end of that time, the
+    // innermost function first.
     const struct StackPlace *gil_longest;
     size_t gil_longest_count;
     // gil_held_s and gil_waited_s are in seconds since tracing began.
@@ -570,7 +574,7 @@ struct Snapshot {
     uint64_t exception_totals_passed;
     // Number of exceptions for control flow that began: StopIteration,
     // StopAsyncIteration, GeneratorExit and CancelledError. All other numbers
-    // of exceptions leave them out.
+    // of exceptions leave out exceptions for control flow.
     uint64_t exception_totals_control;
     // bool: true if all exceptions were counted.
     uint64_t exception_totals_exact;
@@ -594,9 +598,10 @@ struct Snapshot {
     const struct LineRow *lines;
     size_t line_count;
     // Only in a recording: seconds from the start of tracing to the time of the
-    // newest snapshot, from which those numbers come that are in no event and
-    // in no sample. If the program was killed, totals_s is some seconds before
-    // the program's end. Null for a running process and for a part of a run.
+    // newest snapshot. Numbers that are in no event and in no sample come from
+    // that snapshot. If the program was killed, totals_s is some seconds before
+    // the program's end. totals_s is null for a running process and for a part
+    // of a run.
     double totals_s;
     // A traced process has its functions in `shared` and not in `functions`.
     // The rows in `shared` belong to several snapshots (row_set.h). The
@@ -605,7 +610,7 @@ struct Snapshot {
     // Number of owners of the snapshot minus 1. Snapshot_free decrements
     // `held`, and frees the snapshot if `held` is already 0.
     unsigned held;
-    // Memory of everything to which pointers in the snapshot point.
+    // Memory of everything to which the snapshot points.
     struct Arena arena;
 };
 
@@ -629,7 +634,7 @@ const char *State_name(uint64_t state);
 struct Snapshot *Snapshot_new(void);
 void Snapshot_free(struct Snapshot *snapshot); // `snapshot` may be NULL.
 // Adds an owner to the snapshot. Each owner of a snapshot calls Snapshot_free.
-// All owners must be on the same thread.
+// All owners of a snapshot must be on the same thread.
 struct Snapshot *Snapshot_hold(struct Snapshot *snapshot);
 // Makes the snapshot as empty as a new one, but keeps its memory for reuse.
 void Snapshot_renew(struct Snapshot *snapshot);

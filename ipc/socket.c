@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Implements socket.h. socket.c is the only file that uses the kernel's socket
 // functions. The server's thread, viewers, and address.c call these functions.
-#define _GNU_SOURCE 1 // accept4, struct ucred
+#define _GNU_SOURCE 1 // Accept4, struct ucred.
 #include "ipc/socket.h"
 #include "ipc/base/opened.h"
 

@@ -37,9 +37,9 @@ int Socket_pair(int ends[2]);
 long Socket_send(int fd, const void *data, size_t size);
 long Socket_receive(int fd, void *data, size_t size);
 // Socket_send_file and Socket_receive_file transfer bytes together with a
-// descriptor (SCM_RIGHTS). The copy of the descriptor arrives with the first of
-// the bytes. The receiver owns *passed, which is 3 or more and is closed on
-// exec. If no descriptor arrived, *passed is 0. If several descriptors arrived,
-// all of them are closed and *passed is 0.
+// descriptor (SCM_RIGHTS). The receiver gets the copy of the descriptor with
+// the first of the bytes. The receiver owns *passed, which is 3 or more and is
+// closed on exec. If no descriptor arrived, *passed is 0. If several
+// descriptors arrived, all of them are closed and *passed is 0.
 long Socket_send_file(int fd, const void *data, size_t size, int passed);
 long Socket_receive_file(int fd, void *data, size_t size, int *passed);

@@ -13,9 +13,9 @@ struct ServerSource {
     void *context;
     // Called when a viewer's next snapshot is due. The callback `want` makes
     // the tracer publish a new snapshot and call Server_notify(). It must not
-    // block. `first` is true if a viewer has not had a snapshot yet. The
-    // callback may also do nothing, because it is called again when the next
-    // snapshot is due.
+    // block. `first` is true if a viewer has not had a snapshot yet. `want` may
+    // also do nothing, because it is called again when the next snapshot is
+    // due.
     void (*want)(void *context, bool first);
     // Returns the newest snapshot, or NULL. The snapshot must stay valid until
     // `put` is called. The server calls `put` after each call of `get`, even if

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Implements the queues of bytes for a viewer. If a frame was sent only partly,
-// its rest is sent first. Answers are sent before all snapshots whose sending
-// has not begun. clients.c and dispatch.c call these functions on the server's
-// thread.
+// Implements the queues of bytes for a viewer. If only a part of a frame was
+// sent, the rest is sent first. Answers are sent before all snapshots whose
+// sending has not begun. clients.c and dispatch.c call these functions on the
+// server's thread.
 #include "ipc/viewer.h"
 
 #include "ipc/base/heap.h"
@@ -220,9 +220,9 @@ bool Viewer_has_output(const struct Viewer *viewer)
 }
 
 // Sends some bytes of the queue. The first `sent` bytes of the queue were sent
-// before. A descriptor may have to be sent with a certain byte. In this case
-// sends either the bytes before that byte, or that byte and the descriptor.
-// Returns the same as Socket_send.
+// before. A descriptor may have to be sent with a certain byte. If so, sends
+// either the bytes before that byte, or that byte and the descriptor. Returns
+// the same as Socket_send.
 static long send_some(struct Viewer *viewer, const struct Bytes *bytes,
                       size_t sent)
 {

@@ -3,7 +3,7 @@
 // Viewer contains the bytes that the viewer has sent, and a queue of bytes for
 // the viewer. The queue contains at most one snapshot, but any number of
 // answers. The functions of viewer.h do not block. Only the server's thread
-// calls them.
+// calls the functions of viewer.h.
 #pragma once
 
 #include "ipc/base/opened.h"
@@ -47,7 +47,7 @@ struct Viewer {
     // True if the viewer wants changes instead of whole snapshots.
     bool follows;
     // Time of the snapshot to which the viewer's next changes are relative. If
-    // its uptime_s is NaN, the viewer gets a whole snapshot next.
+    // base.uptime_s is NaN, the viewer gets a whole snapshot next.
     struct RowMoment base;
     bool ending; // True if END must be sent after all other bytes.
     // True if the viewer must be disconnected after all bytes are sent.
@@ -59,8 +59,8 @@ struct Viewer {
     // Time by which the viewer must have sent its HELLO, or read its last
     // ERROR; 0 if there is no time limit.
     uint64_t deadline_ms;
-    // Time for the limit of requests. Each request of the viewer moves it
-    // REQUEST_MS forward (hold, clients.c).
+    // Time by which the number of requests is limited. Each request of the
+    // viewer moves asked_ms REQUEST_MS forward (hold, clients.c).
     uint64_t asked_ms;
     // Time before which no request is taken from the viewer; 0 if requests are
     // taken at once.
@@ -98,8 +98,8 @@ int Viewer_next(struct Viewer *viewer, struct Message *message);
 int Viewer_say(struct Viewer *viewer, const struct Message *message);
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes);
 // Takes over the descriptor *file, and sends it with the first byte of the next
-// answer. At most one descriptor may wait to be sent. If another one waits,
-// closes *file.
+// answer. At most one descriptor may wait to be sent. If another descriptor
+// waits, closes *file.
 void Viewer_give(struct Viewer *viewer, int *file, const struct Opened *opened);
 // Queues an ERROR with a text for the viewer. Returns the same as Viewer_say.
 __attribute__((format(printf, 4, 5))) int
@@ -109,7 +109,7 @@ Viewer_refuse(struct Viewer *viewer, uint32_t request, int error,
 // latest.
 void Viewer_dismiss(struct Viewer *viewer, uint64_t now_ms);
 // Queues a snapshot for the viewer, unless another snapshot is still in the
-// queue. The viewer's next frame can then contain just the changes since this
+// queue. The viewer's next frame can contain just the changes since this
 // snapshot.
 void Viewer_show(struct Viewer *viewer, struct Frame *frame);
 // Queues the last snapshot and END for the viewer. If `frame` is NULL, queues

@@ -2,10 +2,10 @@
 // struct WakeSocket wakes the server's thread, which polls it. From
 // WakeSocket_wake() to WakeSocket_clear(), the wake-up socket is readable. A
 // wake-up socket is a pair of sockets and not an eventfd. Each socket has its
-// own inode, but all eventfds share one. The server therefore notices if the
-// program has closed the pair and opened other files with the same numbers
-// (opened.h). Any thread may call WakeSocket_wake(). Only one thread at a time
-// may call the other functions.
+// own inode, but all eventfds share one. Because each socket has its own inode,
+// the server notices if the program has closed the pair and opened other files
+// with the same numbers (opened.h). Any thread may call WakeSocket_wake(). Only
+// one thread at a time may call the other functions.
 #pragma once
 
 #include "ipc/base/opened.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Implements wire.h (docs/protocol.md). A struct is encoded member by member,
-// in the order of its table (record.h). Every record begins with its length. An
-// older reader can therefore skip new members at the end, and a newer reader
-// reads null for missing members. Code that sends, receives or records messages
-// calls these functions on any thread. The functions keep no state.
+// in the order of its table (record.h). Every record begins with its length.
+// Because of the length, an older reader can skip new members at the end, and a
+// newer reader reads null for missing members. Code that sends, receives or
+// records messages calls these functions on any thread. The functions keep no
+// state.
 #include "ipc/wire.h"
 #include "ipc/base/heap.h"
 
@@ -25,7 +26,7 @@
 #define GROWTH_MAX 8u
 #define GROWTH_SLACK ((size_t)64 << 10)
 
-// A type of message has a set of these bits, which tell its members. The
+// A set of the bits HAS_... tells which members a type of message has. The
 // members of a message have this order on the wire.
 enum {
     HAS_VERSION = 1,
@@ -68,7 +69,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_TASK_GROUP:
         return HAS_NUMBER;
     case MESSAGE_END:
-    // The process ignores the content of this message.
+    // The process ignores the content of EXPORT_PATH.
     case MESSAGE_EXPORT_PATH:
     case MESSAGE_CANCEL:
     case MESSAGE_FLAME:
@@ -211,7 +212,7 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     if (!error && out->size - start > limit)
         error = -EMSGSIZE;
     if (error)
-        out->size = start; // Removes the frame, which was only begun.
+        out->size = start; // Removes the incomplete frame.
     else
         set_u32(out, start + 4, out->size - start - HEADER_SIZE);
     return error;
@@ -327,7 +328,8 @@ static void get_record(struct Decoder *decoder, const struct Record *record,
     cursor->at += size;
     for (size_t i = 0; i < record->field_count && !decoder->error; i++) {
         if (!Cursor_left(&body))
-            break; // An older sender does not know the remaining fields.
+            // An older sender does not know the remaining fields of the record.
+            break;
         get_field(decoder, &record->fields[i], &body, value);
         if (body.error && !decoder->error)
             decoder->error = body.error;

@@ -58,7 +58,7 @@ enum MessageType {
     // Asks for asyncio's tasks in the snapshots of the next seconds.
     MESSAGE_TASKS = 27,
     // Asks for the same as TASKS, and also for the single tasks of a group. The
-    // group is given by TaskGroup_key().
+    // request's number is the TaskGroup_key() of the group.
     MESSAGE_TASK_GROUP = 28,
     // Asks for the C functions below Python functions in the stacks and
     // listings of the next seconds.
@@ -80,16 +80,16 @@ enum HandoutKind {
 // Members that the message's type does not use are zero.
 struct Message {
     enum MessageType type;
-    // Number that the viewer gives to a request. The answer contains the same
-    // number.
+    // Number that the viewer gives to a request. The answer to a request
+    // contains the same number.
     uint32_t request;
     uint32_t version; // HELLO: the version of the protocol.
     // HELLO: pid. DETAIL, REARM: id of a function. REPLY: bytes written. ERROR:
     // errno. HANDOUT: enum HandoutKind. RECORDING: bytes of the recording.
     uint64_t number;
     // EXPORT, RECORDING: the descriptor of the file; 0 if there is none. The
-    // descriptor does not belong to the message's bytes, and the message does
-    // not own it.
+    // descriptor is not one of the message's bytes, and the message does not
+    // own it.
     int descriptor;
     // RATE: seconds. BUDGET: share of CPU time. REPLY: progress from 0 to 1.
     // REPLY to NOW: seconds until the snapshot is made. RECORDING: seconds for
@@ -100,8 +100,8 @@ struct Message {
     // yet. RECORDING: what the recording lacks. Message_release frees the text
     // by Heap_free().
     char *text;
-    // SNAPSHOT, CHANGES. The message owns the snapshot. In CHANGES it contains
-    // only the functions that have changed.
+    // SNAPSHOT, CHANGES. The message owns the snapshot. The snapshot of a
+    // message CHANGES contains only the functions that have changed.
     struct Snapshot *snapshot;
     // CHANGES. The message owns the changes.
     struct Changes *changes;

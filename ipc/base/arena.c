@@ -20,7 +20,7 @@
 #define LEAST_USED 8
 
 struct ArenaChunk {
-    struct ArenaChunk *next; // The chunk that was added before this one.
+    struct ArenaChunk *next; // The next older chunk.
     size_t size;             // Number of bytes in `data`.
     size_t used;
     _Alignas(max_align_t) char data[];
@@ -74,8 +74,8 @@ static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
 }
 
 // Adds a chunk that is twice as large as the newest chunk, but at most
-// CHUNK_MAX. A large snapshot therefore needs few chunks, and a small one needs
-// little memory.
+// CHUNK_MAX. Because the chunks grow, a large snapshot needs few chunks, and a
+// small one needs little memory.
 static struct ArenaChunk *add_chunk(struct Arena *arena, size_t size)
 {
     size_t room = arena->newest ? arena->newest->size * 2 : CHUNK_MIN;

@@ -71,8 +71,8 @@ void Bytes_put(struct Bytes *bytes, const void *data, size_t size)
 }
 
 // put_number and take_number are inlined, so that their parameter `size` is a
-// constant. Inlining pays, because a snapshot of 10 000 functions has 400 000
-// numbers.
+// constant. Inlining pays off, because a snapshot of 10 000 functions has 400
+// 000 numbers.
 __attribute__((always_inline)) static inline void
 put_number(struct Bytes *bytes, uint64_t value, size_t size)
 {
@@ -146,8 +146,8 @@ size_t Cursor_left(const struct Cursor *cursor)
     return cursor->error ? 0 : (size_t)(cursor->end - cursor->at);
 }
 
-// Returns a pointer to the next `size` bytes. If there are fewer bytes, sets
-// the cursor's error and returns NULL.
+// Returns a pointer to the next `size` bytes. If there are fewer bytes left,
+// sets the cursor's error and returns NULL.
 static const uint8_t *take(struct Cursor *cursor, size_t size)
 {
     const uint8_t *at = cursor->at;

@@ -2,10 +2,10 @@
 // A slab is a mapping of 64 KiB that contains blocks of one size. Each block
 // that is too large for a slab has its own mapping. Slabs and mappings begin
 // and end at multiples of 64 KiB, so that a block's address gives its slab.
-// Because of this alignment the kernel merges neighbouring mappings. Merging
-// matters, because a process may have only 65 530 mappings. Pages of a slab
-// that were never touched take no memory. If a sanitizer is in use, the heap
-// calls malloc, because the sanitizer watches malloc.
+// Because mappings are aligned to 64 KiB, the kernel merges neighbouring
+// mappings. Merging matters, because a process may have only 65 530 mappings.
+// Pages of a slab that were never touched take no memory. If a sanitizer is in
+// use, the heap calls malloc, because the sanitizer watches malloc.
 #include "ipc/base/heap.h"
 
 #include <pthread.h>
@@ -35,14 +35,14 @@
 #define LARGEST ((size_t)8 << 10)
 #define SMALL_SIZES (SMALL / STEP)
 #define SIZES (SMALL_SIZES + 5 * 8)
-#define SPARES 4 // Maximum number of empty slabs that are kept.
-// Largest size in bytes of a freed mapping that is kept.
+#define SPARES 4 // Maximum number of empty slabs that are kept for reuse.
+// Largest size in bytes of a freed mapping that is kept for reuse.
 #define KEPT_MOST (2 * SLAB)
 
 struct Slab {
     // Neighbours in the list of slabs that have free blocks of the same size,
     // if this slab has a free block. Neighbours in the list of spare slabs, if
-    // this slab is spare (empty).
+    // this slab is empty and kept for reuse.
     struct Slab *next, *previous;
     // List of the freed blocks. The first word of each block points to the next
     // one.
@@ -58,7 +58,7 @@ struct Slab {
 // just as it has only one malloc.
 static struct {
     // Protects all members of `heap`. The heap's mutex is the innermost lock. A
-    // thread takes it after all its other locks.
+    // thread takes the heap's mutex after all its other locks.
     pthread_mutex_t mutex;
     struct Slab *roomy[SIZES];
     struct Slab *spares;
@@ -253,8 +253,8 @@ static struct Slab *take_mapping(size_t size)
 }
 
 // Frees a block that has its own mapping. Returns a mapping that the caller
-// must unmap, or NULL. A large mapping is returned at once. A small mapping is
-// kept. If too many mappings are kept, the oldest one is returned. Mappings are
+// must unmap, or NULL. Returns a large mapping at once. A small mapping is
+// kept. If too many mappings are kept, returns the oldest one. Mappings are
 // kept because they are often needed again: a full timeline allocates and frees
 // a chunk for each 4092 events, and each new thread allocates a record and a
 // stack.
@@ -274,8 +274,8 @@ static struct Slab *give_back_mapping(struct Slab *slab)
 
 // --- These functions take the mutex ----------------------------------------
 
-// Allocates a block in a slab. Does not hold the heap's mutex during system
-// calls, because a traced thread may wait for it.
+// Allocates a block in a slab. Releases the heap's mutex during system calls,
+// because a traced thread may wait for it.
 static void *small(size_t size)
 {
     struct Slab *slab;

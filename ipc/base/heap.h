@@ -2,9 +2,9 @@
 // Ocular has a heap of its own, apart from malloc's heap. A block that Ocular
 // keeps for weeks must not lie in the traced program's heap. If a small block
 // of Ocular lay between large blocks of the program, malloc would map and unmap
-// the large blocks again and again. The program would pay for this by page
-// faults. Each of these functions does the same as malloc's function of similar
-// name. Any thread may call the functions of heap.h.
+// the large blocks again and again. Such mapping and unmapping would cost the
+// program page faults. Each function of heap.h does the same as the function of
+// malloc with a similar name. Any thread may call the functions of heap.h.
 #pragma once
 
 #include <stddef.h>

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#define LEAST 64 // number of entries of the smallest table
+#define LEAST 64 // Number of entries of the smallest table.
 
 void IdMap_release(struct IdMap *map)
 {

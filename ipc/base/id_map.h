@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct IdEntry {
-    uint64_t key; // 0 if the entry is free
+    uint64_t key; // 0 if the entry is free.
     uint64_t value;
 };
 

@@ -66,16 +66,17 @@ int InPlace_put(int directory, const char *temporary, int fd, const char *name,
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -errno;
-    // With EINVAL or ENOSYS, the file system does not support RENAME_NOREPLACE.
+    // EINVAL and ENOSYS mean that the file system does not support
+    // RENAME_NOREPLACE.
     if (linkat(directory, temporary, directory, name, 0) == 0) {
         unlinkat(directory, temporary, 0);
         return 0;
     }
     if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP)
         return -errno;
-    // If linkat() fails with EPERM, ENOSYS or EOPNOTSUPP, the file system has
-    // no hard links. If another program makes a file of this name before
-    // renameat() runs, its file is overwritten.
+    // An error EPERM, ENOSYS or EOPNOTSUPP of linkat() means that the file
+    // system has no hard links. If another program makes a file of the same
+    // name before renameat() runs, its file is overwritten.
     if (faccessat(directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
         return -EEXIST;
     return renameat(directory, temporary, directory, name) ? -errno : 0;

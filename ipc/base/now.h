@@ -42,8 +42,8 @@ static inline double Now_s(clockid_t clock)
 // Returns the kernel's CPU clock of the thread with this id
 // (linux/posix-timers.h: CPUCLOCK_PERTHREAD_MASK | CPUCLOCK_SCHED). Unlike
 // Now_clock_of(), pthread_getcpuclockid() needs a pthread_t, which becomes
-// invalid when the thread ends. If the thread has ended, only reading the
-// returned clock fails.
+// invalid when the thread ends. If the thread has ended, reading the returned
+// clock fails.
 static inline clockid_t Now_clock_of(pid_t tid)
 {
     return (clockid_t)(~(unsigned)tid << 3 | 6);

@@ -23,7 +23,7 @@ struct Opened {
 void Opened_note(struct Opened *opened, int fd);
 // Returns true if the descriptor `fd` still stands for the noted file. Each
 // socket and pipe has its own inode. All eventfds, inotifies, epolls and
-// timerfds share one inode, so that one of them cannot be told from another.
+// timerfds share one inode, so that they cannot be told apart.
 bool Opened_holds(const struct Opened *opened, int fd);
 // Closes the descriptor if it still stands for the noted file.
 void Opened_close(const struct Opened *opened, int fd);

@@ -48,19 +48,19 @@ bool Utf8_is_harmful(uint32_t code)
         uint32_t first, last;
     } ranges[] = {
         {0x0000, 0x001F},   // C0
-        {0x007F, 0x009F},   // DEL and C1
+        {0x007F, 0x009F},   // DEL and C1.
         {0x00AD, 0x00AD},   // soft hyphen
         {0x034F, 0x034F},   // grapheme joiner
-        {0x061C, 0x061C},   // Arabic letter mark
+        {0x061C, 0x061C},   // Arabic letter mark.
         {0x115F, 0x1160},   // Hangul fillers
-        {0x17B4, 0x17B5},   // Khmer inherent vowels
+        {0x17B4, 0x17B5},   // Khmer inherent vowels.
         {0x180B, 0x180F},   // Mongolian selectors
-        {0x200B, 0x200F},   // zero width, direction marks
-        {0x2028, 0x202E},   // line separators, embeddings, overrides
-        {0x2060, 0x206F},   // word joiner, isolates
+        {0x200B, 0x200F},   // Zero width, direction marks.
+        {0x2028, 0x202E},   // Line separators, embeddings, overrides.
+        {0x2060, 0x206F},   // Word joiner, isolates.
         {0x3164, 0x3164},   // Hangul filler
-        {0xFE00, 0xFE0F},   // variation selectors: widths differ by terminal
-        {0xFEFF, 0xFEFF},   // byte order mark
+        {0xFE00, 0xFE0F},   // Variation selectors: widths differ by terminal.
+        {0xFEFF, 0xFEFF},   // Byte order mark.
         {0xFFA0, 0xFFA0},   // halfwidth filler
         {0xFFF0, 0xFFFB},   // interlinear annotation
         {0x1D173, 0x1D17A}, // musical formatting

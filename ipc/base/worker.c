@@ -28,8 +28,8 @@ static bool is_filtered(void)
 }
 
 // glibc repeats setuid(), setgroups() and similar calls on every thread. If a
-// call succeeds on one thread and fails on another, glibc aborts. So Ocular's
-// threads keep CAP_SETUID and CAP_SETGID until the program gives up root.
+// call succeeds on one thread and fails on another, glibc aborts. A worker
+// therefore keeps CAP_SETUID and CAP_SETGID until the program gives up root.
 #define KEPT (1u << CAP_SETUID | 1u << CAP_SETGID)
 
 // Each thread has its own capabilities. Without drop_capabilities(), Ocular's
@@ -120,7 +120,7 @@ int Worker_start(struct Worker *worker, const char *name,
     worker->started = error == 0;
     while (worker->started && worker->prepare &&
            sem_wait(&worker->prepared) != 0)
-        continue; // A signal handler has interrupted the wait.
+        continue; // sem_wait() was interrupted by a signal handler.
     return -error;
 }
 

@@ -19,8 +19,8 @@ struct Worker {
     // True from the start of the worker's thread until it is joined. Only the
     // thread that starts the worker reads or writes `started`.
     bool started;
-    // Function for work that needs memory, or NULL. The new thread calls it
-    // before Worker_start returns. The caller sets `prepare` before
+    // Function for work that needs memory, or NULL. The new thread calls
+    // `prepare` before Worker_start returns. The caller sets `prepare` before
     // Worker_start.
     void (*prepare)(void);
     sem_t prepared;

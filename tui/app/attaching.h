@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Attaches to a process that was started without Ocular. The user chooses it by
-// the command line or in the list of processes. The viewer asks the user before
-// it attaches, unless the command line has --attach. The viewer detaches when
-// it exits. main.c calls these functions.
+// Attaches to a process that was started without Ocular. The user chooses the
+// process by the command line or in the list of processes. The viewer asks the
+// user before it attaches, unless the command line has --attach. The viewer
+// detaches when it exits. main.c calls these functions.
 #pragma once
 
 #include "ipc/address.h"
@@ -33,6 +33,6 @@ int Attaching_begin(struct Attaching *attaching,
                     char *why, size_t why_size);
 // Detaches from the process to which the viewer attached last. Returns 0, or
 // -errno with the reason in `why`. If Ocular no longer runs in the process,
-// this is no error.
+// Attaching_end returns no error.
 int Attaching_end(struct Attaching *attaching, const char *package, char *why,
                   size_t why_size);

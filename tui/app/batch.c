@@ -22,7 +22,7 @@
 // The key <Frame> of --keys waits for a snapshot for FRAME_S seconds, plus
 // twice the time between snapshots.
 #define FRAME_S 2
-#define ARMED_S 0.9 // seconds of tracing before the first frame is printed
+#define ARMED_S 0.9 // Seconds of tracing before the first frame is printed.
 
 static int flush(struct Bytes *bytes)
 {
@@ -124,7 +124,7 @@ static int print(struct Ui *ui, const struct Options *options, long number)
     return error;
 }
 
-// Returns true if tracing began when this viewer connected. There are no
+// Returns true if tracing began when this viewer connected. If so, there are no
 // numbers to print yet.
 static bool is_empty(const struct Ui *ui)
 {

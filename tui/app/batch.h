@@ -7,7 +7,7 @@
 #include "tui/views/ui.h"
 
 // Prints until all frames are written or the traced program ends. Returns 0, or
-// -errno with the reason in `why`. If the traced program ends after the first
-// frame, this is no error.
+// -errno with the reason in `why`. The end of the traced program after the
+// first frame is no error.
 int Batch_run(struct Ui *ui, const struct Options *options, char *why,
               size_t why_size);

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEPTH_MOST 16 // deeper processes in the tree are not indented further
+#define DEPTH_MOST 16 // Deeper processes in the tree are not indented further.
 
 // --- The list of processes
 
@@ -47,7 +47,7 @@ static long add_children(struct ChooserRow *rows, long used, pid_t parent,
             continue;
         rows[used] = all[i];
         rows[used++].depth = depth;
-        all[i].depth = -1; // marks the row as appended
+        all[i].depth = -1; // Marks the row as appended.
         used = add_children(rows, used, all[i].served.pid, all, count);
     }
     return used;
@@ -159,9 +159,9 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
     return row - rows;
 }
 
-// Finds masters that do not serve viewers but have workers that do. Moves them
-// to the end of the first `serving` rows, because such a master can be shown
-// together with its workers. Returns the number of these masters.
+// Finds masters that do not serve viewers but have workers that do. Moves the
+// found masters to the end of the first `serving` rows, because they can be
+// shown together with their workers. Returns the number of these masters.
 static long take_masters(struct ChooserRow *all, long serving, long others)
 {
     long taken = 0;
@@ -237,8 +237,8 @@ long Chooser_refresh(struct Chooser *chooser)
     bool other = selected && selected->other;
     struct Served *list;
     // Reads the other processes before those that serve viewers. In the
-    // opposite order, a process that begins to serve viewers in between would
-    // be in neither list.
+    // opposite order, both lists could lack a process that begins to serve
+    // viewers in between.
     if (chooser->all)
         Others_refresh(&chooser->others, chooser->package);
     long count = Address_list(&list);

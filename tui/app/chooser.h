@@ -13,15 +13,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CHOOSER_FIRST_LINE 3 // line on the screen of the list's first row
+#define CHOOSER_FIRST_LINE 3 // Line on the screen of the list's first row.
 
 struct ChooserRow {
     struct Served served;
-    char user[24]; // name of the user who owns the process
+    char user[24]; // Name of the user who owns the process.
     pid_t parent;
-    int depth;        // number of the process's ancestors that are in the list
-    const char *role; // "master", "worker", or NULL if the process is neither
-    unsigned workers; // number of its workers that serve viewers
+    int depth;        // Number of the process's ancestors that are in the list.
+    const char *role; // "master", "worker", or NULL if the process is neither.
+    unsigned workers; // Number of its workers that serve viewers.
     // CPU time in s at the time read_s. The CPU time of a master includes that
     // of its workers.
     double cpu_s, read_s;
@@ -31,42 +31,42 @@ struct ChooserRow {
     // only used if `other` is true.
     bool other;
     double age_s;
-    // Copies of the fields of struct Other.
+    // The same members as in struct Other.
     char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];
 };
 
 struct Chooser {
-    struct ChooserRow *rows; // rows of the list; owned
+    struct ChooserRow *rows; // Rows of the list; owned.
     long count;
     // Number of rows of processes that serve viewers. These rows come first.
     long serving;
-    bool all;            // true if the list also has processes that do not
-                         // serve viewers
-    const char *package; // folder of a package for attaching, or NULL
+    bool all; // True if the list also has processes that do not serve viewers.
+    const char *package; // Folder of a package for attaching, or NULL.
     struct Others others;
     struct List list;
     // The process for which the viewer asks the user whether to attach to it; 0
     // if there is no question.
     pid_t asked;
-    bool may_kill; // true if attaching to `asked` may kill it (Attach_may_kill)
+    // True if attaching may kill the process `asked` (Attach_may_kill).
+    bool may_kill;
     // True if the chosen master is shown without its workers.
     bool alone;
     // The reason why the chosen process cannot be watched, or "".
     char message[512];
-    bool back;      // true if Esc returns to a watched process
-    bool users;     // true if some of the processes belong to other users
-    bool too_small; // true if the terminal has no room for the list
-    bool help;      // true while the help is shown
+    bool back;      // True if Esc returns to a watched process.
+    bool users;     // True if some of the processes belong to other users.
+    bool too_small; // True if the terminal has no room for the list.
+    bool help;      // True while the help is shown.
     int help_top;
 };
 
 enum ChooserAnswer {
-    CHOOSER_NONE, // no choice yet
+    CHOOSER_NONE, // No choice yet.
     // Watch the selected process. If row->other is set, the viewer attaches
     // first.
     CHOOSER_CHOSEN,
-    CHOOSER_BACK, // return to the watched process
+    CHOOSER_BACK, // Return to the watched process.
     CHOOSER_QUIT
 };
 
@@ -78,7 +78,7 @@ long Chooser_refresh(struct Chooser *chooser);
 void Chooser_release(struct Chooser *chooser);
 // Selects process `pid` if it is in the list.
 void Chooser_select(struct Chooser *chooser, pid_t pid);
-#define CHOOSER_ALONE 'o' // the key that shows a master without its workers
+#define CHOOSER_ALONE 'o' // The key that shows a master without its workers.
 // Returns true if the selected process is a master that can be shown without
 // its workers.
 bool Chooser_may_be_alone(const struct Chooser *chooser);

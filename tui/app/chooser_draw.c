@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND_LEAST 20 // least number of cells that an indented command gets
+#define COMMAND_LEAST 20 // Least number of cells that an indented command gets.
 #define MESSAGE_SIZE sizeof((struct Chooser *)0)->message
-#define MESSAGE_MOST 6 // largest number of lines that a message takes
+#define MESSAGE_MOST 6 // Largest number of lines that a message takes.
 
 // --- Rows
 
@@ -33,7 +33,7 @@ static const char *short_command(const char *command)
     return name;
 }
 
-// Returns the arguments from the script, module or code on that the Python
+// Returns the arguments from that script, module or code on which the Python
 // interpreter runs; "" if there is none.
 static const char *script_of(const char *command)
 {
@@ -45,7 +45,7 @@ static const char *script_of(const char *command)
             return at;
         if (*flag == 'm')
             return flag + 1 + strspn(flag + 1, " ");
-        // skips the value of the option
+        // Skips the value of the option.
         if (flag[0] && flag[0] != ' ' && flag[1] == ' ')
             at = next_word(at);
         at = next_word(at);
@@ -81,7 +81,7 @@ static void draw_command(struct Canvas *canvas, struct Box box,
     const struct ChooserRow *row = &chooser->rows[index];
     char text[2 * sizeof row->served.command + 32];
     tell(text, sizeof text, row);
-    // indents the command, but leaves COMMAND_LEAST cells for it
+    // Indents the command, but leaves COMMAND_LEAST cells for it.
     if (row->depth) {
         int depth = (box.width - COMMAND_LEAST) / 2;
         depth = depth < 1 ? 1 : depth;
@@ -191,7 +191,7 @@ static int draw_message(struct Canvas *canvas, const char *text)
     while (*text && count < MESSAGE_MOST) {
         size_t size = Text_line(text, width);
         if (count == MESSAGE_MOST - 1)
-            // Canvas_fit cuts the last line if the text is too long
+            // Canvas_fit cuts the last line if the text is too long.
             size = strlen(text);
         snprintf(lines[count++], MESSAGE_SIZE, "%.*s", (int)size, text);
         text += size;

@@ -17,10 +17,10 @@
 
 #define WIDTH 120
 #define WIDTH_LEAST 60
-// The table has ROWS rows at most. If more than ROWS functions have changed, it
-// has a row for each of these functions.
+// The table has ROWS rows at most. If more than ROWS functions have changed,
+// the table has a row for each of these functions.
 #define ROWS 20
-// Largest number of listed changes of the numbers of the whole run.
+// Largest number of changed numbers of the whole run that are listed.
 #define NUMBERS 20
 
 static struct Snapshot *read_run(const char *path, char *why, size_t why_size)

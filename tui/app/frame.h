@@ -7,6 +7,6 @@
 #include "tui/views/ui.h"
 
 // If a question for the user is pending, opens it, so that this frame shows it.
-// The new question waits while the user answers an earlier one. The keys that
-// the user types therefore always answer the visible question.
+// A new question waits while the user answers an earlier one. The user's keys
+// therefore always answer the visible question.
 void Frame_draw(struct Ui *ui);

@@ -32,7 +32,7 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
     uint32_t key;
     while (!ui->quit && (key = Terminal_key(terminal)) != 0) {
         Keyboard_press(ui, key);
-        if (*ui->existing) // a question is pending, and can be opened now
+        if (*ui->existing) // A question is pending, and can be opened now.
             draw(ui, terminal);
         else
             Frame_draw(ui);
@@ -43,13 +43,13 @@ static void press_keys(struct Ui *ui, struct Terminal *terminal)
 }
 
 // Decoding a large snapshot takes some milliseconds, and so does updating the
-// model. The viewer handles keys between these two steps, so that a key waits
-// for only one of them.
+// model. The viewer handles keys between decoding and updating, so that a key
+// waits for only one of them.
 int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
 {
     int events = TERMINAL_RESIZED, error = 0;
     long shown = 0;
-    bool drawn = false; // keys are not handled before the first frame is drawn
+    bool drawn = false; // Keys are not handled before the first frame is drawn.
     while (!error && !ui->quit && !(events & TERMINAL_QUIT)) {
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
@@ -68,10 +68,10 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         shown += taken > 0;
         if (error || (frames && shown > frames))
             break;
-        // A large snapshot arrives in many pieces. Only after the last piece is
-        // a frame drawn. press_keys() has already drawn the effect of keys.
-        // Before the first snapshot, each turn of the loop shows how much of
-        // the file is read.
+        // A large snapshot arrives in many pieces. A frame is drawn only after
+        // the last piece of a snapshot. press_keys() has already drawn the
+        // effect of keys. Before the first snapshot, each turn of the loop
+        // shows how much of the file is read.
         if (!events || events & ~(TERMINAL_KEYS | TERMINAL_OTHER) ||
             ui->changed || !ui->model.snapshot)
             draw(ui, terminal);

@@ -157,7 +157,7 @@ static int watch(const struct Options *options, const struct Served *served,
     return error ? error : failed;
 }
 
-struct Round { // the variables of go_round()
+struct Round { // The variables of go_round().
     const struct Options *options;
     struct Terminal *terminal;
     struct Attaching attaching;
@@ -266,7 +266,7 @@ static int find(const struct Options *options, struct Served *served,
     struct Chooser chooser = {0};
     *several = false;
     if (options->replay)
-        return 0; // a file or --list needs no process
+        return 0; // A file or --list needs no process.
     if (options->pid)
         return find_one(options, served, attaching, why);
     long count = Chooser_refresh(&chooser);
@@ -290,7 +290,7 @@ static int run(const struct Options *options)
     if (error == -ESRCH && !*why)
         return no_process();
     if (!error && several && options->batch)
-        return EXIT_RUNTIME; // too_many() has printed the reason
+        return EXIT_RUNTIME; // too_many() has printed the reason.
     if (!error && options->batch) {
         error = watch(options, &served, NULL, &leave, why);
     } else if (!error) {

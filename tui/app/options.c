@@ -87,7 +87,7 @@ static int complain(const struct Complaint *complaint, const char *wanted,
     return -EINVAL;
 }
 
-// Sets the error message to `words` and `given`, which can be "".
+// Sets the error message to `words`, followed by `given`, which can be "".
 static int object(const struct Complaint *complaint, const char *words,
                   const char *given)
 {
@@ -209,8 +209,8 @@ static int take_keys(struct Options *options, const char *text,
 // of struct Options, unless the function `take` handles the option.
 struct Choice {
     const char *name;
-    char letter; // short form of the option, or 0
-    bool valued; // true if a value follows the option
+    char letter; // Short form of the option, or 0.
+    bool valued; // True if a value follows the option.
     size_t member;
     int (*take)(struct Options *options, const char *text,
                 const struct Complaint *complaint);
@@ -247,7 +247,7 @@ static const struct Choice choices[] = {
     {"help", 'h', false, AT(help), NULL},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
-// number that getopt_long() returns for the long form of choices[0]
+// Number that getopt_long() returns for the long form of choices[0].
 #define LONG_FORM 256
 
 static int take(struct Options *options, const struct Choice *choice,
@@ -328,7 +328,7 @@ int Options_parse(struct Options *options, int argc, char **argv, char *why,
                                 .fail_above = NAN};
     list_choices(longs, letters);
     opterr = 0;
-    optind = 0; // makes getopt_long() start from the first argument again
+    optind = 0; // Makes getopt_long() start from the first argument again.
     while (!error &&
            (option = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
         if (option == ':')

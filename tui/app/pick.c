@@ -4,7 +4,7 @@
 #include "ipc/base/now.h"
 #include "tui/app/chooser_draw.h"
 
-#define REFRESH_MS 1000 // ms after which the list is read again
+#define REFRESH_MS 1000 // ms after which the list is read again.
 
 static void draw(struct Chooser *chooser, struct Terminal *terminal,
                  struct Canvas *canvas)

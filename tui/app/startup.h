@@ -19,7 +19,7 @@ bool Startup_is_likely(double age_s, const char *command);
 
 struct StartupRequest {
     pid_t pid;
-    // True if it is also enough that a worker of the process serves viewers.
+    // True if it is enough that a worker of the process serves viewers.
     bool workers;
     double patience_s;
     FILE *say;

@@ -60,7 +60,7 @@ static long seccomp_of(pid_t pid)
 static int check_state(pid_t pid, char *why, size_t why_size)
 {
     char status[PROCESS_STATUS];
-    // An error of this call is reported by the next check.
+    // If Process_status fails, the next check reports the error.
     Process_status(pid, status);
     const char *state = Process_row(status, "\nState:\t");
     long tracer = number_of(status, "\nTracerPid:");
@@ -183,7 +183,7 @@ static bool is_interrupted(void)
 }
 
 // Waits until the script has run in the process. Returns 0, or -errno with the
-// reason in `why`. After an error the process does not run the script later.
+// reason in `why`. After an error the process will not run the script any more.
 // Sets *all to true if the request went to all threads, and not only to the
 // main thread.
 static int await(const struct Interpreter *interpreter,
@@ -246,8 +246,8 @@ static void complete(pid_t pid, int error, char *why, size_t why_size)
     free(said);
 }
 
-// Every process in a container has a seccomp filter. The message therefore
-// names the filter only if a filter can cause this error.
+// Every process in a container has a seccomp filter. A message therefore names
+// the filter only if the filter can be the cause of the error.
 static bool is_forbidden(const char *said)
 {
     return strstr(said, strerror(EPERM)) || strstr(said, strerror(EACCES)) ||
@@ -259,9 +259,10 @@ static bool is_forbidden(const char *said)
 
 // Sets `folder` to a path at which the process can read Ocular's package. If
 // the process can read the package of this program, `folder` is that package's
-// folder. If the process cannot read that package, Ocular copies it. If the
-// copy fails, `folder` is "" and `why` has the reason. A failed copy is no
-// error yet, because the process may have an Ocular of its own.
+// folder. If the process cannot read the package of this program, Ocular copies
+// the package. If the copy fails, `folder` is "" and `why` has the reason. A
+// failed copy is no error yet, because the process may have an Ocular of its
+// own.
 static void make_visible(const struct AttachRequest *request,
                          const struct Interpreter *interpreter,
                          char folder[PATH_MAX], char why[512])
@@ -334,7 +335,7 @@ static int try_once(const struct AttachRequest *request, const char *verb,
     return error;
 }
 
-// Returns the time in ns for which try_once() is repeated after this error.
+// Returns the time in ns for which try_once() is repeated after `error`.
 static uint64_t patience(int error)
 {
     if (error == -EINPROGRESS)
@@ -370,8 +371,8 @@ int Attach_begin(const struct AttachRequest *request, char *why,
         snprintf(why, why_size, "process %d serves already", (int)request->pid);
         return -EALREADY;
     }
-    // The kernel can hide a process even from the user who owns it. A later
-    // check then reports the reason.
+    // The kernel can hide a process even from the user who owns it. If the
+    // process is hidden, a later check reports the reason.
     if (error != -ENOENT && !(error == -EACCES && served.pid == request->pid))
         return error;
     char other[256];

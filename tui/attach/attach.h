@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Starts Ocular in a process that was started without it, and ends it again. If
-// one of these functions fails, the process is unchanged and `why` has the
+// a function of attach.h fails, the process is unchanged and `why` has the
 // reason.
 #pragma once
 
@@ -12,9 +12,9 @@
 
 struct AttachRequest {
     pid_t pid;
-    // a folder that contains an ocular/ for the process, or NULL
+    // A folder that contains an ocular/ for the process, or NULL.
     const char *package;
-    // true if the user has agreed although Attach_may_kill() is true
+    // True if the user has agreed although Attach_may_kill() is true.
     bool despite_filter;
 };
 

@@ -35,7 +35,7 @@ static const struct Call calls[] = {
     {SYS_rt_sigsuspend, "rt_sigsuspend: it waits for a signal"},
     {SYS_rt_sigtimedwait, "rt_sigtimedwait: it waits for a signal"},
     {SYS_ioctl, "ioctl"},
-#ifdef __x86_64__ // newer architectures do not have the next system calls
+#ifdef __x86_64__ // Newer architectures do not have the next system calls.
     {SYS_poll, "poll"},
     {SYS_select, "select"},
     {SYS_epoll_wait, "epoll_wait"},

@@ -139,7 +139,7 @@ uint32_t Bpf_run(const struct sock_filter *code, size_t count,
             break;
         case BPF_RET:
             return BPF_RVAL(step->code) == BPF_A ? machine.a : step->k;
-        default: // the class BPF_MISC
+        default: // The class BPF_MISC.
             if (BPF_MISCOP(step->code) == BPF_TAX)
                 machine.x = machine.a;
             else
@@ -154,12 +154,12 @@ bool Bpf_kills(uint32_t answer)
     switch (answer & SECCOMP_RET_ACTION_FULL) {
     case SECCOMP_RET_ALLOW:
     case SECCOMP_RET_LOG:
-    case SECCOMP_RET_TRACE: // if the thread has no tracer, the call fails with
-                            // ENOSYS
+    // If the thread has no tracer, the call fails with ENOSYS.
+    case SECCOMP_RET_TRACE:
     case SECCOMP_RET_USER_NOTIF:
     case SECCOMP_RET_ERRNO:
         return false;
-    default: // if the action is unknown, the kernel kills the process
+    default: // If the action is unknown, the kernel kills the process.
         return true;
     }
 }

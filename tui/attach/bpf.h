@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// largest number of instructions that the kernel allows in a filter
-// (BPF_MAXINSNS)
+// Largest number of instructions that the kernel allows in a filter
+// (BPF_MAXINSNS).
 #define BPF_CODE_MOST 4096
 
 // Returns the filter's result, SECCOMP_RET_..., with its data. Returns

@@ -17,9 +17,9 @@
 #define GAP 0x100000
 #define LOWEST 0x10000
 
-// The code gets the address of the page as its only argument. struct CodePage
-// is at the beginning of the page. The code ends with a jump to munmap(), which
-// returns to the caller of the code.
+// The machine code of the page gets the address of the page as its only
+// argument. struct CodePage is at the beginning of the page. The code ends with
+// a jump to munmap(), which returns to the caller of the code.
 #ifdef __x86_64__
 __asm__(
     ".pushsection .rodata\n"
@@ -40,7 +40,7 @@ __asm__(
     "add $8, %rsp\n"
     "pop %rbp\n"
     "pop %rbx\n"
-    "jmp *%rax\n" // jumps to unmap()
+    "jmp *%rax\n" // Jumps to unmap().
     "ocular_code_page_end:\n"
     ".popsection\n");
 extern const unsigned char ocular_code_page[], ocular_code_page_end[];
@@ -73,7 +73,7 @@ uint64_t CodePage_place(pid_t pid)
     char path[64], *line = NULL;
     size_t size = 0;
     uint64_t place = 0, before = 0;
-    // skips the gap after the heap, because the heap grows into this gap
+    // Skips the gap after the heap, because the heap grows into this gap.
     bool heap = true, unused = false;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     FILE *maps = fopen(path, "re");

@@ -15,7 +15,7 @@
 #define THREADS_MOST 1024
 #define STOP_BIT 32 // _PY_EVAL_PLEASE_STOP_BIT
 #define PATH_SIZE 512
-#define FAR 1000000 // every offset of a field in its struct is below FAR
+#define FAR 1000000 // Every offset of a field in its struct is below FAR.
 
 // Indices of offsets in the table. In 3.14 and 3.15 these indices are the same.
 enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };
@@ -27,9 +27,8 @@ enum { BREAKER, SUPPORT, ENABLED, FLAG, PATH, PATH_ROOM };
 struct Door {
     const struct Interpreter *interpreter;
     uint64_t table[TABLE_MOST];
-    const uint64_t *support; // the last six entries of `table`
-    uint64_t main;           // address of the main interpreter's state in the
-                             // process
+    const uint64_t *support; // The last six entries of `table`.
+    uint64_t main; // Address of the main interpreter's state in the process.
 };
 
 static int refuse(const struct Interpreter *interpreter, int error, char *why,

@@ -13,7 +13,7 @@
 
 #define SEGMENTS_MOST 64
 #define DYNAMIC_MOST 512
-#define CHAIN_MOST 4096 // maximum number of symbols in one hash bucket
+#define CHAIN_MOST 4096 // Maximum number of symbols in one hash bucket.
 #define NAME_MOST 64
 
 static int read_segments(struct Image *image, uint64_t base,
@@ -148,7 +148,7 @@ int Image_find(const struct Image *image, const char *name,
             return error;
         if ((chained | 1) == (hash | 1) && has_name(image, &symbol, name))
             return take(image, &symbol, found);
-        if (chained & 1) // the last symbol of the bucket
+        if (chained & 1) // The last symbol of the bucket.
             break;
     }
     return -ENOENT;

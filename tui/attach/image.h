@@ -12,18 +12,19 @@
 
 struct Image {
     pid_t pid;
-    uint16_t machine; // architecture from the ELF header, such as EM_X86_64
+    uint16_t machine; // Architecture from the ELF header, such as EM_X86_64.
     // The load address: an address in the process minus the same address in the
     // file.
     uint64_t bias;
-    uint64_t symbols; // address of the symbol table in the process's memory
+    uint64_t symbols; // Address of the symbol table in the process's memory.
     uint64_t names;
-    uint64_t hash; // address of the GNU hash table in the process's memory
+    uint64_t hash; // Address of the GNU hash table in the process's memory.
 };
 
 struct Symbol {
     uint64_t address;
-    uint64_t size; // size of the symbol's object in bytes; 0 if it is not known
+    // Size of the symbol's object in bytes; 0 if it is not known.
+    uint64_t size;
 };
 
 // `base` is the address at which the beginning of the file is mapped in the

@@ -95,7 +95,7 @@ int Interpreter_check_same(const struct Interpreter *found, char *why,
 static int read_version(struct Interpreter *found)
 {
     struct Symbol symbol;
-    unsigned long version; // encoded in the same way as sys.hexversion
+    unsigned long version; // Encoded in the same way as sys.hexversion.
     int error = Image_find(&found->image, "Py_Version", &symbol);
     if (!error)
         error = ProcessMemory_read(found->pid, symbol.address, &version,

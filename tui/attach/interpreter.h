@@ -10,18 +10,18 @@
 struct Interpreter {
     pid_t pid;
     struct Image image;
-    uint64_t program;      // a value that changes if the process runs exec
-    uint64_t runtime;      // address of _PyRuntime in the process
-    uint64_t runtime_size; // size of _PyRuntime in bytes; 0 if it is not known
-    unsigned major;        // first number of the version: 3
-    unsigned minor;        // second number of the version, for example 14
+    uint64_t program;      // A value that changes if the process runs exec.
+    uint64_t runtime;      // Address of _PyRuntime in the process.
+    uint64_t runtime_size; // Size of _PyRuntime in bytes; 0 if it is not known.
+    unsigned major;        // First number of the version: 3.
+    unsigned minor;        // Second number of the version, for example 14.
     unsigned patch;
     bool free_threaded;
 };
 
 // The oldest minor version of CPython 3 that Ocular supports.
 #define INTERPRETER_MINOR_LEAST 12
-// the first minor version of CPython 3 with PEP 768
+// The first minor version of CPython 3 with PEP 768.
 #define INTERPRETER_MINOR_DOOR 14
 // The newest minor version of CPython 3 whose tables Ocular knows.
 #define INTERPRETER_MINOR_MOST 15

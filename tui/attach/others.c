@@ -25,7 +25,7 @@
 struct NoPython {
     uint64_t start;
     pid_t pid;
-    dev_t device; // device and inode of the program's file
+    dev_t device; // Device and inode of the program's file.
     ino_t inode;
 };
 
@@ -122,8 +122,8 @@ static bool judge(struct Other *other, const char *package)
         Attach_check(&interpreter, other->pid, other->why, sizeof other->why);
     if ((error == -ENOEXEC || !interpreter.runtime) && !is_called_python(other))
         return false;
-    // this program's own Ocular is looked up, because a process that cannot
-    // read it gets a copy
+    // This program's own Ocular is looked up, because a process that cannot
+    // read it gets a copy.
     interpreter.pid = getpid();
     if (!error)
         Package_find(&interpreter, package, folder);

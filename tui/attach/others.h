@@ -10,14 +10,14 @@
 struct Other {
     pid_t pid;
     uid_t uid;
-    double age_s; // seconds since the process was forked
+    double age_s; // Seconds since the process was forked.
     char command[256];
-    char takes[64]; // text of the row, such as "3.13.0: Enter attaches"
-    char why[512];  // the reason why Ocular cannot attach to the process, or ""
-                    // if it can
+    char takes[64]; // Text of the row, such as "3.13.0: Enter attaches".
+    // The reason why Ocular cannot attach to the process, or "" if it can.
+    char why[512];
 };
 
-struct NoPython; // a process that runs no Python; the list leaves it out
+struct NoPython; // A process that runs no Python; the list leaves it out.
 
 struct Others {
     // The processes that run Python. `items` and `rest` are owned.

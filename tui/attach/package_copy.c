@@ -24,7 +24,7 @@
 // The name of a copy's folder consists of this text and the process's number.
 #define PREFIX "ocular-package-"
 #define NAME_SIZE 64
-#define DEPTH_MOST 4 // maximum depth of folders that Ocular removes
+#define DEPTH_MOST 4 // Maximum depth of folders that Ocular removes.
 #define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static const char *const places[] = {"tmp", "dev/shm"};

@@ -15,38 +15,38 @@
 #include <string.h>
 
 #define CODE_MOST 1024
-#define CALLS 24 // offset in the queue of its array of calls
+#define CALLS 24 // Offset in the queue of its array of calls.
 // The text of the call is written into unused elements of the array, from this
 // index on.
 #define TEXT_AT 8
 #define TEXT_MOST 380
-// least offset in the interpreter's state of the main thread's queue
+// Least offset in the interpreter's state of the main thread's queue.
 #define QUEUE_FROM 0x200
 // Largest offset in the interpreter's state of the main thread's queue. The
 // offset is 0x7e0 in 3.12.1 and 0xa68 in 3.13.15.
 #define QUEUE_TO 0x4000
 // Size of the main thread's queue in 3.13. All calls in it run at once.
 #define MAIN_MOST 32
-#define OTHERS_MOST 300 // size of the queue for all threads
-// maximum number of calls in the queue for all threads that run at once
+#define OTHERS_MOST 300 // Size of the queue for all threads.
+// Maximum number of calls in the queue for all threads that run at once.
 #define OTHERS_LOOP 100
 #define CALLS_BIT 4 // _PY_CALLS_TO_DO_BIT
 #define THREADS_MOST 1024
 
 // Offsets in one minor version of CPython, in bytes.
 struct Layout {
-    unsigned main_interpreter; // offset in _PyRuntime of the main interpreter's
-                               // address
-    unsigned main_thread;      // offset in _PyRuntime of the main thread's id;
-                               // 0 if it is not needed
+    // Offset in _PyRuntime of the main interpreter's address.
+    unsigned main_interpreter;
+    // Offset in _PyRuntime of the main thread's id; 0 if it is not needed.
+    unsigned main_thread;
     // Offset of the recursion limit in the interpreter's state.
     unsigned ceval;
-    unsigned queue;        // offset in the interpreter's state
-    unsigned threads_head; // offset in the interpreter's state
-    // offset in the interpreter's state (3.12), or in each thread's state
-    // (3.13)
+    unsigned queue;        // Offset in the interpreter's state.
+    unsigned threads_head; // Offset in the interpreter's state.
+    // Offset in the interpreter's state (3.12), or in each thread's state
+    // (3.13).
     unsigned breaker;
-    unsigned lock; // this and the following members are offsets in the queue
+    unsigned lock; // This and the following members are offsets in the queue.
     unsigned count;
     unsigned call_size;
     unsigned capacity;
@@ -60,9 +60,9 @@ static const struct Layout layouts[] = {
 struct Queue {
     const struct Interpreter *interpreter;
     const struct Layout *layout;
-    uint64_t state;    // address of the main interpreter's state in the process
-    uint64_t address;  // address of the queue in the process
-    uint64_t function; // address of PyRun_SimpleString in the process
+    uint64_t state;   // Address of the main interpreter's state in the process.
+    uint64_t address; // Address of the queue in the process.
+    uint64_t function; // Address of PyRun_SimpleString in the process.
     // Address of PyCallable_Check in the process. For the argument NULL,
     // PyCallable_Check does nothing and returns 0.
     uint64_t nothing;

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LIST_MOST 100000 // maximum number of threads in the list
+#define LIST_MOST 100000 // Maximum number of threads in the list.
 // Maximum number of frames on the stack. The import of `site` has fewer frames.
 #define FRAMES_MOST 1000
 // Bytes from _PyRuntimeState.initialized to _PyRuntimeState._finalizing.
@@ -26,10 +26,10 @@
 #define MAIN 8
 // Bytes from PyInterpreterState.finalizing to PyInterpreterState.threads.head.
 #define ENDS_12 28
-#define OWNED_BY_INTERPRETER 3 // mark of a frame that belongs to no function
+#define OWNED_BY_INTERPRETER 3 // Mark of a frame that belongs to no function.
 #define NAME 120               // PyCodeObject.co_name
-#define LENGTH 16              // offset of the length in a str
-#define TEXT 40                // offset of the text in an ASCII str
+#define LENGTH 16              // Offset of the length in a str.
+#define TEXT 40                // Offset of the text in an ASCII str.
 
 // Indices in _Py_DebugOffsets, which is the beginning of _PyRuntime from 3.13
 // on.
@@ -38,12 +38,11 @@ enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
 struct Runtime {
     const struct Interpreter *interpreter;
     uint64_t table[TABLE];
-    uint64_t finalizing; // address of _PyRuntimeState._finalizing in the
-                         // process
-    uint64_t main;       // address of the main interpreter's state; 0 if there
-                         // is none
-    uint64_t thread;     // address of the main thread's state; 0 if there is
-                         // none
+    // Address of _PyRuntimeState._finalizing in the process.
+    uint64_t finalizing;
+    // Address of the main interpreter's state; 0 if there is none.
+    uint64_t main;
+    uint64_t thread; // Address of the main thread's state; 0 if there is none.
 };
 
 static int read_at(const struct Runtime *runtime, uint64_t address, void *out,
@@ -106,7 +105,7 @@ static uint64_t first_frame(const struct Runtime *runtime)
     unsigned minor = runtime->interpreter->minor;
     uint64_t at = runtime->thread + 72, first = 0;
     if (minor == 12)
-        // the struct _PyCFrame of the thread
+        // The struct _PyCFrame of the thread.
         at = word_at(runtime, runtime->thread + 56);
     uint64_t frame = word_at(runtime, at);
     for (int i = 0; frame && i < FRAMES_MOST; i++) {

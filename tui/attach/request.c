@@ -22,10 +22,10 @@
 
 struct Request {
     const struct Interpreter *interpreter;
-    const char *script; // path of the script; NULL if the request is withdrawn
+    const char *script; // Path of the script; NULL if the request is withdrawn.
     bool all;
-    bool wake;  // true to start a thread that runs the script (sleeper.h)
-    bool check; // true to check only whether the interpreter is ready
+    bool wake;  // True to start a thread that runs the script (sleeper.h).
+    bool check; // True to check only whether the interpreter is ready.
     // If `check` is true, also checks whether the process's seccomp filters
     // allow Ocular's system calls.
     bool filters;
@@ -44,7 +44,7 @@ static int ask(const struct Request *request, struct Stop *stop, char *why,
     bool withdraws = !request->script && !request->check;
     int error = Interpreter_check_same(interpreter, why, why_size);
     if (error && withdraws)
-        return 0; // exec has removed the old program together with the request
+        return 0; // Exec has removed the old program together with the request.
     if (!error && !withdraws)
         error = Readiness_check(interpreter, why, why_size);
     if (error)

@@ -45,8 +45,8 @@ static const char text[] =
     "    import os\n"
     "    try:\n"
     "        import fcntl\n"
-    "    except ImportError:\n" // the program gave up root, and may not read
-                                // this module
+    // The program gave up root, and may not read this module.
+    "    except ImportError:\n"
     "        return False\n"
     "    try:\n"
     "        file = os.open(where + '/begun', os.O_RDONLY | os.O_CLOEXEC)\n"
@@ -64,7 +64,7 @@ static const char text[] =
     "    import os\n"
     "    names = os.listdir(where)\n"
     "    if '" SCRIPT_SHARED
-    "' in names:\n" // other threads can still open attach.py
+    "' in names:\n" // Other threads can still open attach.py.
     "        return\n"
     "    for name in names:\n"
     "        os.unlink(where + '/' + name)\n"
@@ -77,7 +77,7 @@ static const char text[] =
     "def load(sys, spec):\n"
     "    from importlib import _bootstrap\n"
     "    try:\n"
-    // waits until an import by another request has ended
+    // Waits until an import by another request has ended.
     "        _bootstrap._load(spec)\n"
     "    except BaseException:\n"
     "        for name in list(sys.modules):\n"
@@ -138,13 +138,13 @@ static const char text[] =
     "    try:\n"
     "        work()\n"
     "    finally:\n"
-    // the functions form a cycle of references, and the garbage collector can
-    // be off
+    // The functions form a cycle of references, and the garbage collector can
+    // be off.
     "        globals().clear()\n"
     "def begin():\n"
     "    import os\n"
-    // in a forked child, which got a copy of the request, the number is another
-    // one
+    // In a forked child, which got a copy of the request, the number is another
+    // one.
     "    if os.getpid() != %d:\n"
     "        return\n"
     "    try:\n"

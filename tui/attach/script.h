@@ -13,9 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SCRIPT_PATH 64               // largest size of a path in bytes
-#define SCRIPT_NAME "ocular-attach-" // first part of the folder's name in /tmp
-#define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // first part of the script's path
+#define SCRIPT_PATH 64               // Largest size of a path in bytes.
+#define SCRIPT_NAME "ocular-attach-" // First part of the folder's name in /tmp.
+#define SCRIPT_PREFIX "/tmp/" SCRIPT_NAME // First part of the script's path.
 
 // A line of Python that runs the script at the path %s in the process. The line
 // does not change the program's variables, and works even if the program has
@@ -26,9 +26,9 @@
 
 struct Script {
     pid_t pid;
-    pid_t inner_pid; // number of the process inside its own pid namespace
+    pid_t inner_pid; // Number of the process inside its own pid namespace.
     struct ProcessUser user;
-    int tmp; // descriptor of /tmp below the process's root directory
+    int tmp; // Descriptor of /tmp below the process's root directory.
     // Descriptor of the folder, so that no link can replace the folder.
     int folder;
     int lock; // Descriptor of the file that is locked.
@@ -55,8 +55,8 @@ enum ScriptState Script_look(const struct Script *script, char *answer,
 bool Script_revoke(const struct Script *script);
 // Makes a marker file in the folder. If this viewer is killed, another viewer
 // can read the marker.
-#define SCRIPT_ASKED "asked"   // the next action is to ask the process
-#define SCRIPT_SHARED "shared" // the next action is to ask several threads
+#define SCRIPT_ASKED "asked"   // The next action is to ask the process.
+#define SCRIPT_SHARED "shared" // The next action is to ask several threads.
 int Script_mark(const struct Script *script, const char *name);
 // Removes the folder, and the folders of viewers that were killed. `only` must
 // be true if no other request is pending in the process.

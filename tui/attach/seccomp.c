@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FILTERS_MOST 64 // largest number of filters of one thread
+#define FILTERS_MOST 64 // Largest number of filters of one thread.
 #define FIRST_USERS "user:[4026531837]"
 
 #ifdef __x86_64__
@@ -95,8 +95,8 @@ enum FilterSight Seccomp_look(pid_t pid)
 struct Call {
     int number;
     const char *name;
-    uint64_t arguments[3]; // arguments of the call; 0 stands for an argument
-                           // that varies
+    // Arguments of the call; 0 stands for an argument that varies.
+    uint64_t arguments[3];
 };
 
 #define CALL(name, ...)                                                        \
@@ -112,7 +112,7 @@ struct Call {
      CLONE_CHILD_CLEARTID)
 #define UNIX 1 // AF_UNIX, whose header only ipc/socket.c may include
 #define STREAM (1 | 02000000) // SOCK_STREAM | SOCK_CLOEXEC
-#define FD 1000000            // number of a descriptor that is not open
+#define FD 1000000            // Number of a descriptor that is not open.
 
 // The system calls that Python and Ocular make between the script's first line
 // and the end of detaching, also while a viewer is connected. The list of
@@ -205,7 +205,7 @@ static int read_filter(struct Filter *filter, pid_t thread, int index)
 {
     long count = ptrace(PTRACE_SECCOMP_GET_FILTER, thread,
                         (void *)(intptr_t)index, NULL);
-    if (count < 0) // EINVAL means that the thread has no filters
+    if (count < 0) // EINVAL means that the thread has no filters.
         return errno == ENOENT || errno == EINVAL ? 0 : -errno;
     if (count > BPF_CODE_MOST)
         return -E2BIG;

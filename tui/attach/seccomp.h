@@ -9,8 +9,8 @@
 
 enum FilterSight {
     FILTER_NONE,
-    FILTER_READABLE, // the filters can be read, because this program is root
-                     // and has no filter
+    // The filters can be read, because this program is root and has no filter.
+    FILTER_READABLE,
     // This program has as many filters as the process, for example because both
     // are in one container.
     FILTER_SHARED,

@@ -26,16 +26,16 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#define RED_ZONE 128 // bytes below the stack pointer that a function may use
-#define ROOM 0x10000 // bytes of stack that the called function gets
+#define RED_ZONE 128 // Bytes below the stack pointer that a function may use.
+#define ROOM 0x10000 // Bytes of stack that the called function gets.
 // The search for frames of other signals covers SCAN bytes of the stack.
 #define SCAN 0x10000
-#define CHUNK 0x10000 // number of bytes of code that one read gets
+#define CHUNK 0x10000 // Number of bytes of code that one read gets.
 // sigaltstack() fails for these invalid flags, and then changes nothing.
 #define NO_STACK 0x5555
 #define XSTATE_MOST 0x4000
 #define FX_SIZE 512
-#define FX_SOFTWARE 464 // offset of the bytes that belong to the kernel
+#define FX_SOFTWARE 464 // Offset of the bytes that belong to the kernel.
 #define FX_BEGINS 0x46505853u
 #define FX_ENDS 0x46505845u
 // Segment register of 64-bit code. STACK_SEGMENT is the one of the stack.
@@ -61,7 +61,7 @@ static const uint64_t held_back =
 // struct Frame contains those members of the kernel's struct rt_sigframe that
 // rt_sigreturn reads.
 struct Frame {
-    uint64_t restorer; // return address for the function
+    uint64_t restorer; // Return address for the function.
     uint64_t flags;    // HAS_XSTATE and HAS_STACK_SEGMENT
     uint64_t link;
     uint64_t stack;
@@ -165,7 +165,7 @@ static bool is_in_handler(const struct Sleep *sleep,
         memcpy(&frame, bytes + at, sizeof frame);
         found = frame.restorer == sleep->restorer &&
                 frame.registers.cs == CODE_SEGMENT &&
-                // a frame with NO_STACK was left by Ocular
+                // A frame with NO_STACK was left by Ocular.
                 frame.stack_flags != NO_STACK;
     }
     free(bytes);
@@ -337,7 +337,7 @@ int Sigframe_call(const struct Sleep *sleep, const struct SigframeCall *call)
     if (!error)
         error = write_stack(stack, sleep, call, &registers);
     registers.rip = sleep->restorer;
-    // this number tells the kernel not to restart a system call
+    // This number tells the kernel not to restart a system call.
     registers.orig_rax = (unsigned long long)-1;
     if (!error && ptrace(PTRACE_SETREGS, sleep->thread, NULL, &registers) < 0)
         error = -errno;

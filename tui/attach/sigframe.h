@@ -13,19 +13,19 @@
 #include <sys/types.h>
 
 struct SigframeCall {
-    uint64_t function; // address of the function in the process
+    uint64_t function; // Address of the function in the process.
     uint64_t arguments[6];
 };
 
 struct Sleep {
     pid_t pid, thread;
-    long number; // number of the system call in which the thread sleeps
+    long number; // Number of the system call in which the thread sleeps.
     uint64_t arguments[2];
-    uint64_t restorer; // address of code that calls rt_sigreturn
-    bool repeats; // true if the system call is restarted, false if it fails
-                  // with EINTR
-    bool called;  // true if the thread still runs a function that Ocular has
-                  // called
+    uint64_t restorer; // Address of code that calls rt_sigreturn.
+    // True if the system call is restarted, false if it fails with EINTR.
+    bool repeats;
+    // True if the thread still runs a function that Ocular has called.
+    bool called;
 };
 
 // Fills the members of `sleep`. Returns true if the thread is in a system call

@@ -24,13 +24,13 @@
 // Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
 // three offsets come from CPython's own table.
 struct Layout {
-    // offset in _PyRuntime of the newest interpreter's address
+    // Offset in _PyRuntime of the newest interpreter's address.
     uint64_t interpreters;
-    uint64_t next_interpreter; // offset in an interpreter's state of the next
-                               // interpreter's address
-    uint64_t threads; // offset in an interpreter's state of the newest thread's
-                      // address
-    uint64_t status;  // status and native_id are offsets in a thread's state
+    // Offset in an interpreter's state of the next interpreter's address.
+    uint64_t next_interpreter;
+    // Offset in an interpreter's state of the newest thread's address.
+    uint64_t threads;
+    uint64_t status; // Status and native_id are offsets in a thread's state.
     uint64_t native_id;
 };
 
@@ -40,7 +40,7 @@ static const struct Layout layouts[] = {
     [14] = {.status = 32, .native_id = 160},
     [15] = {.status = 32, .native_id = 184},
 };
-#define NEXT 8 // NEXT and INTERP are offsets in a thread's state
+#define NEXT 8 // NEXT and INTERP are offsets in a thread's state.
 #define INTERP 16
 
 // Indices of offsets in the table _Py_DebugOffsets.
@@ -53,7 +53,7 @@ struct Sleeper {
     const struct Interpreter *interpreter;
     struct Stop *stop;
     struct Layout layout;
-    uint64_t state; // address of the main interpreter's state
+    uint64_t state; // Address of the main interpreter's state.
     // Mmap and the next members are addresses of functions in the process.
     uint64_t mmap;
     uint64_t start_thread;
@@ -85,7 +85,7 @@ static bool waits(const struct Sleep *sleep)
         return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
     case SYS_futex:
         return (sleep->arguments[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET;
-    // a system call with a timeout that the kernel restarts after a signal
+    // A system call with a timeout that the kernel restarts after a signal.
     case SYS_restart_syscall:
     case SYS_recvfrom:
     case SYS_recvmsg:
@@ -99,7 +99,7 @@ static bool waits(const struct Sleep *sleep)
     case SYS_waitid:
     case SYS_rt_sigsuspend:
     case SYS_rt_sigtimedwait:
-#ifdef __x86_64__ // newer architectures do not have the next system calls
+#ifdef __x86_64__ // Newer architectures do not have the next system calls.
     case SYS_accept:
     case SYS_poll:
     case SYS_select:

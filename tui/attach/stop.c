@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define PATIENCE_NS 1000000000u // ns that a thread may take to stop
+#define PATIENCE_NS 1000000000u // ns that a thread may take to stop.
 #define PAUSE_NS 200000
 // The list of threads is read at most PASSES_MOST times.
 #define PASSES_MOST 32
@@ -109,8 +109,8 @@ static int stop_one(struct Stop *stop, pid_t id)
         return error == -ESRCH ? 0 : error;
     threads = realloc(stop->threads, (stop->count + 1) * sizeof *threads);
     if (!threads)
-        return -ENOMEM; // when this process ends, the kernel lets the thread
-                        // continue
+        // When this process ends, the kernel lets the thread continue.
+        return -ENOMEM;
     stop->threads = threads;
     if (ptrace(PTRACE_INTERRUPT, id, NULL, NULL) < 0)
         return errno == ESRCH ? 0 : -errno;

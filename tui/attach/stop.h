@@ -9,8 +9,8 @@
 
 struct StoppedThread {
     pid_t id;
-    int signal; // signal that was about to be delivered to the thread; 0 if
-                // there was none
+    // Signal that was about to be delivered to the thread; 0 if there was none.
+    int signal;
 };
 
 struct Stop {
@@ -26,4 +26,4 @@ int Stop_all(struct Stop *stop, pid_t pid, char *why, size_t why_size);
 // Lets one stopped thread run for `ns` nanoseconds, and then stops it again.
 // Returns 0, or -errno, for example if the thread has ended.
 int Stop_let_run(struct Stop *stop, pid_t id, long ns);
-void Stop_release(struct Stop *stop); // lets all stopped threads continue
+void Stop_release(struct Stop *stop); // Lets all stopped threads continue.

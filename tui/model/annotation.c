@@ -13,7 +13,7 @@
 // Number of lines that are shown at each end of a longer gap.
 #define GAP_EDGE 2
 
-struct Place { // a row of the listing and its source line
+struct Place { // A row of the listing and its source line.
     uint64_t line;
     uint32_t row;
 };

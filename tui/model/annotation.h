@@ -27,12 +27,12 @@ struct Entry {
     // CODE: samples of the instruction. SOURCE: samples of all instructions of
     // the line. NaN if unknown.
     double samples;
-    double c_samples; // SOURCE: the part of `samples` in C code
+    double c_samples; // SOURCE: the part of `samples` in C code.
     // SOURCE: the hits of the line (NULL_U64 = not counted), and whether they
     // are all hits.
     uint64_t hits;
     bool hits_exact;
-    double hits_per_s; // SOURCE (NaN = unknown)
+    double hits_per_s; // SOURCE (NaN = unknown).
 };
 
 struct Annotation {

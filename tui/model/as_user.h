@@ -18,4 +18,4 @@ struct AsUser {
 // Takes on the user's rights if the viewer is root and the user is not. Returns
 // 0, or -EPERM if the kernel does not change the rights.
 int AsUser_begin(struct AsUser *as, const struct ProcessUser *user);
-void AsUser_end(struct AsUser *as); // restores the viewer's own rights
+void AsUser_end(struct AsUser *as); // Restores the viewer's own rights.

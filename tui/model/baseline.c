@@ -32,7 +32,7 @@ const struct Thread *ThreadKey_find(const struct ThreadKey *key,
             continue;
         struct ThreadKey is = ThreadKey_of(one);
         if (key->ended && !is.ended)
-            continue; // an ended thread does not run again
+            continue; // An ended thread does not run again.
         int likeness =
             2 * !strcmp(is.name, key->name) + (is.ended == key->ended);
         if (likeness <= best)

@@ -14,7 +14,7 @@
 struct ThreadKey {
     uint64_t tid;
     bool ended;
-    char name[64]; // shortened name of the thread, or "" if it is not known
+    char name[64]; // Shortened name of the thread, or "" if it is not known.
 };
 
 struct ThreadKey ThreadKey_of(const struct Thread *thread);
@@ -41,7 +41,7 @@ struct PairMark {
     double count;
 };
 
-struct Mark { // a struct of zero bytes has no numbers
+struct Mark { // A struct of zero bytes has no numbers.
     struct ThreadMark *threads;
     size_t thread_count;
     struct PairMark *pairs;

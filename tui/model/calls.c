@@ -69,7 +69,7 @@ static void merge(struct Calls *calls)
 // The state while the calls in a table are counted.
 struct Count {
     const struct FlameTable *table;
-    const struct FlameShare *shares; // NULL = the table's own shares
+    const struct FlameShare *shares; // NULL = the table's own shares.
     enum FlameMode mode;
     size_t rows;
     struct Calls calls;

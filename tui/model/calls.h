@@ -29,7 +29,8 @@ struct CallTotal {
 struct Calls {          // An empty struct has only zero bytes.
     struct Call *calls; // Owned array of calls, sorted by callee, then caller.
     size_t count;
-    struct CallTotal *functions; // owned array of totals, sorted by function id
+    // Owned array of totals, sorted by function id.
+    struct CallTotal *functions;
     size_t function_count;
 };
 

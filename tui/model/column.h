@@ -21,7 +21,7 @@ enum Change {
     // The column is the number of cycles of one call. If the function was not
     // listed at the baseline, no change is shown.
     CHANGE_CYCLES,
-    CHANGE_TIME // like CHANGE_CYCLES, but in seconds
+    CHANGE_TIME // Like CHANGE_CYCLES, but in seconds.
 };
 
 struct Column {

@@ -101,15 +101,15 @@ struct Side {
     const char *name;
     const char *file;
     uint64_t line, id;
-    double share; // CPU time as a part of one core
+    double share; // CPU time as a part of one core.
     double samples;
-    double calls; // number of calls (NaN = unknown)
+    double calls; // Number of calls (NaN = unknown).
     double calls_variance;
     // Waits by their kind as parts of one thread's time, and the sum of those
     // kinds that are compared. The sum is NaN if the kinds are not known.
     double waits[WAIT_KINDS];
     double wait;
-    double wait_samples; // number of observed waits
+    double wait_samples; // Number of observed waits.
 };
 
 struct Run {
@@ -117,7 +117,7 @@ struct Run {
     // One struct Side for each function, sorted by name and file.
     struct Side *sides;
     size_t count;
-    double share; // CPU time of all samples as a part of one core
+    double share; // CPU time of all samples as a part of one core.
 };
 
 static const char *base_of(const char *path)
@@ -180,7 +180,7 @@ static struct Side side_of(const struct Function *f)
         side.samples = (double)f->run_samples;
     if (f->calls_exact == 1)
         side.calls = (double)f->calls;
-    else if (isfinite(side.calls)) // if the error is unknown, 100 % is assumed
+    else if (isfinite(side.calls)) // If the error is unknown, 100 % is assumed.
         side.calls_variance =
             pow(side.calls * (isnan(f->calls_error) ? 1 : f->calls_error), 2);
     take_waits(&side, f);
@@ -480,7 +480,7 @@ struct Settled {
     // Factor of the median change of all functions (find_pace), or NaN if
     // unknown.
     double pace;
-    double spread; // the result of find_spread
+    double spread; // The result of find_spread.
 };
 
 // Subtracts the pace from the changes of a measure, and marks those changes

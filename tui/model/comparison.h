@@ -14,7 +14,7 @@
 struct ComparedRun {
     const char *command;
     const char *python;
-    double seconds; // length of the compared part of the run
+    double seconds; // Length of the compared part of the run.
     uint64_t samples;
     double tsc_hz; // Ticks of the time stamp counter per second.
     // The settings of the trace. If the version is null, only mode and
@@ -62,7 +62,7 @@ struct ComparedFunction {
             // all other functions grow, but their `spent` stays about 0.
             struct Measured spent;
         };
-        struct Measured of[5]; // all measures, indexed by enum Measure
+        struct Measured of[5]; // All measures, indexed by enum Measure.
     };
     // The kinds of waits that at least one of the runs has.
     const struct ComparedWait *waits;
@@ -73,7 +73,7 @@ struct ComparedFunction {
     // if unknown.
     double slowdown;
     double slowdown_error;
-    double weight; // sort key: size of the change as a part of the CPU time
+    double weight; // Sort key: size of the change as a part of the CPU time.
 };
 enum Measure {
     MEASURE_SHARE,
@@ -88,7 +88,7 @@ struct ComparisonNote {
 };
 
 struct Comparison {
-    const struct ComparedRun *runs; // the first run and the second run
+    const struct ComparedRun *runs; // The first run and the second run.
     size_t run_count;
     // The pace as a factor from the first run to the second run, or null if
     // unknown. If mean_pace is 1.2, a call takes 20 % more CPU time in the

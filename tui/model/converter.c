@@ -67,7 +67,7 @@ static void wake(const struct Converter *converter)
 {
     const uint64_t one = 1;
     ssize_t wrote = write(converter->wake, &one, sizeof one);
-    (void)wrote; // if the eventfd is readable already, write() fails
+    (void)wrote; // If the eventfd is readable already, write() fails.
 }
 
 // --- The thread
@@ -100,7 +100,7 @@ static int check_room(struct Converter *converter)
                  "the process has handed out no regular file");
         return -EINVAL;
     }
-    if (system.f_blocks) // a copy in memory needs no space in a file system
+    if (system.f_blocks) // A copy in memory needs no space in a file system.
         room = (uint64_t)system.f_bavail * system.f_frsize;
     if (size <= room)
         return 0;

@@ -339,7 +339,7 @@ static bool take(struct Feed *feed, struct Message *message,
     case MESSAGE_END:
         end(feed, "The program has stopped tracing");
         return false;
-    default: // a message of a later version of Ocular
+    default: // A message of a later version of Ocular.
         return false;
     }
 }
@@ -588,7 +588,7 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
         return error;
     }
     feed->asked = message.request;
-    message.type = MESSAGE_EXPORT; // the user has asked for an export
+    message.type = MESSAGE_EXPORT; // The user has asked for an export.
     message.number = 0;
     Pending_add(&feed->pending, &message);
     return 0;

@@ -18,9 +18,10 @@
 #define FEED_RATE_MIN 0.1
 #define FEED_RATE_MAX 60.0
 
-struct Answer { // an answer to a request of the user
+struct Answer { // An answer to a request of the user.
     enum MessageType request;
-    uint64_t about; // id of the function of a REARM request (0 = all functions)
+    // Id of the function of a REARM request (0 = all functions).
+    uint64_t about;
     bool failed;
     bool done; // True if the export is over.
     int error; // errno, if `failed`.
@@ -32,11 +33,11 @@ struct Answer { // an answer to a request of the user
 };
 
 struct Feed {
-    pid_t pid; // process id as this viewer sees it (0 = unknown)
+    pid_t pid; // Process id as this viewer sees it (0 = unknown).
     struct FeedLink link;
     // The recording to which all messages are written, borrowed, or NULL.
     struct Capture *recording;
-    double speed; // speed of a replay (1 = the recorded speed)
+    double speed; // Speed of a replay (1 = the recorded speed).
     bool paused;
     bool ended;
     char reason[320]; // The reason why the feed ended.

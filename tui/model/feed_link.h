@@ -24,7 +24,7 @@ struct FeedLink {
     // The recording of a viewer, or NULL. A recording answers requests even
     // after its last snapshot.
     struct Playback *replay;
-    struct PastRun *past; // the recording of a run, or NULL
+    struct PastRun *past; // The recording of a run, or NULL.
 };
 
 // Returns the descriptor for poll(), or -1 if there is none.
@@ -42,12 +42,13 @@ void FeedLink_close(struct FeedLink *link);
 #define PENDING_MOST 16
 
 struct PendingRequest {
-    uint32_t number; // number of the request (0 = this entry is free)
+    uint32_t number; // Number of the request (0 = this entry is free).
     enum MessageType type;
-    uint64_t about; // id of the function of a REARM request (0 = all functions)
+    // Id of the function of a REARM request (0 = all functions).
+    uint64_t about;
 };
 
-struct Pending { // a struct of zero bytes has no requests
+struct Pending { // A struct of zero bytes has no requests.
     struct PendingRequest items[PENDING_MOST];
 };
 

@@ -21,7 +21,7 @@ struct FeedListing {
     struct Listing *newest;
     // The error because of which there is no code (0 = no error).
     int error;
-    char why[256]; // text from the process, not trusted
+    char why[256]; // Text from the process, not trusted.
     struct {
         uint64_t id; // Id of the function whose code is to be recorded, or 0.
         // Number of the pending request for `id` (0 = not sent yet).

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OLD_S 5.0 // stacks older than OLD_S seconds are not shown
+#define OLD_S 5.0 // Stacks older than OLD_S seconds are not shown.
 
 void FlameState_release(struct FlameState *state)
 {

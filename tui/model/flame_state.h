@@ -33,7 +33,7 @@ struct FlameState {
     double asked_at;
     // Uptime in seconds of the newest stacks, or 0 if no stacks have come yet.
     double seen_at;
-    char refused[256]; // why there are no stacks, not trusted, or ""
+    char refused[256]; // Why there are no stacks, not trusted, or "".
 };
 
 // Forgets all stacks. Must be called if the next stacks belong to another part

@@ -278,7 +278,7 @@ struct Moment FlameTree_moment(const struct FlameTree *tree)
         return moment;
     moment.totals = calloc(count, sizeof *moment.totals);
     for (size_t i = 0; moment.totals && i < rows; i++) {
-        // build() has checked the index row->parent
+        // build() has checked the index row->parent.
         const struct FlameRow *row = &table->rows[i];
         moment.totals[i] = (struct Total){
             .key = i ? step(moment.totals[row->parent].key, row->id) : 1,

@@ -16,7 +16,7 @@
 #define FLAME_DEPTH 160
 #define FLAME_MOST 65536u // Largest number of rows. Further rows are ignored.
 
-struct FlameBranch { // index 0 is the root, which stands for all threads
+struct FlameBranch { // Index 0 is the root, which stands for all threads.
     uint32_t parent;
     uint32_t child;   // Index of the first child (0 = none).
     uint32_t sibling; // Next child of the same parent, by name (0 = none).
@@ -27,25 +27,25 @@ struct FlameBranch { // index 0 is the root, which stands for all threads
     const char *name; // The function's name, not trusted and never NULL.
     const char *file; // Path of the function's file (NULL = unknown).
     uint64_t line;
-    double self; // share of a core, without callees
+    double self; // Share of a core, without callees.
     double in_c;
-    double total; // share of a core, including callees
+    double total; // Share of a core, including callees.
 };
 
 // Says which times the boxes of a flame graph show.
 enum FlameMode {
     FLAME_CPU,
-    FLAME_WALL,  // CPU time and waits
+    FLAME_WALL,  // CPU time and waits.
     FLAME_WAITS, // waits only
     FLAME_MODES
 };
 
-struct FlameShare { // the shares of one branch, as parts of a core
+struct FlameShare { // The shares of one branch, as parts of a core.
     double self;
     double in_c;
 };
 
-struct FlameTree { // a struct of zero bytes is no tree
+struct FlameTree { // A struct of zero bytes is no tree.
     enum FlameMode mode;
     bool idle;  // True if waits of idle threads have branches, too.
     bool hides; // True if C functions have no branches of their own.

@@ -73,14 +73,14 @@ struct Worker {
     // and transitions are identified by their times.
     double began_at;
     double heard_at;
-    double try_at; // time of the next attempt to connect
+    double try_at; // Time of the next attempt to connect.
     char why[200];
     struct Sent sent[ASKS];
     struct FlameTable *stacks;
-    bool answered; // `stacks` is the answer to the newest request
+    bool answered; // `stacks` is the answer to the newest request.
 };
 
-struct Ask { // a request that the feed has sent
+struct Ask { // A request that the feed has sent.
     uint32_t number;
     enum MessageType type;
     double until;
@@ -101,7 +101,7 @@ struct Fleet {
     struct Merge merge;
     struct Standouts standouts;
     double opened_at, merged_at, look_at;
-    double began_at; // time at which the first process began to trace
+    double began_at; // Time at which the first process began to trace.
     struct Ask asks[ASKS];
     size_t ask_count;
     uint32_t last_number;
@@ -109,7 +109,7 @@ struct Fleet {
     uint64_t code_id;
     pid_t code_pid;
     bool all_stacks;
-    char notice[160]; // notice of a process for the viewer, or ""
+    char notice[160]; // Notice of a process for the viewer, or "".
 };
 
 // --- The processes
@@ -620,7 +620,7 @@ int Fleet_next(struct Fleet *fleet, struct Message *message)
     uint64_t ticks;
     double now = now_s();
     ssize_t got = read(fleet->timer, &ticks, sizeof ticks);
-    (void)got; // read() only makes the timer's descriptor unreadable again
+    (void)got; // read() only makes the timer's descriptor unreadable again.
     for (size_t i = 0; i < fleet->count; i++)
         receive(fleet, &fleet->workers[i], now);
     if (now >= fleet->look_at)

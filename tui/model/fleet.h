@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#define FLEET_MOST 64 // maximum number of processes of a fleet
+#define FLEET_MOST 64 // Maximum number of processes of a fleet.
 
 struct Fleet;
 
@@ -30,7 +30,7 @@ struct FleetWorker {
     double calls_per_s; // Calls of all functions.
 };
 
-struct FleetState { // the fleet's state for the views and for JSON
+struct FleetState { // The fleet's state for the views and for JSON.
     struct FleetWorker items[FLEET_MOST];
     const struct FleetWorker *workers; // `items`
     size_t worker_count;
@@ -48,7 +48,7 @@ bool Fleet_is_wanted(pid_t master);
 // a sentence in `why`.
 int Fleet_open(struct Fleet **fleet, pid_t master, double rate_s, char *why,
                size_t why_size);
-void Fleet_close(struct Fleet *fleet); // `fleet` may be NULL
+void Fleet_close(struct Fleet *fleet); // `fleet` may be NULL.
 int Fleet_fd(const struct Fleet *fleet);
 // Like Client_next, returns 1 with a message, 0 if none is due, or -errno.
 // -EPIPE: all processes have ended.
@@ -67,4 +67,5 @@ pid_t Fleet_code_pid(const struct Fleet *fleet);
 // process has ended.
 bool Fleet_has_all_stacks(const struct Fleet *fleet);
 
-extern const struct Record FLEET_RECORD; // describes struct FleetState for JSON
+// Describes struct FleetState for JSON.
+extern const struct Record FLEET_RECORD;

@@ -4,16 +4,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define VALUES 256 // largest number of values from which a median is computed
+#define VALUES 256 // Largest number of values from which a median is computed.
 
 struct Value {
     double value;
     double weight;
 };
 
-struct Sums { // sums over the values that are not null
+struct Sums { // Sums over the values that are not null.
     double sum, least, most, first, squares, run, aged;
-    double weighed, weight; // sum of value times weight, and sum of weights
+    double weighed, weight; // Sum of value times weight, and sum of weights.
     bool same;
     size_t count;
     // Array of VALUES elements, or NULL if no median is needed.
@@ -162,7 +162,7 @@ static void fold_number(const struct Field *field, void *out,
             whole += *(const uint64_t *)at(field, pieces[i].record);
         add(&sums, value, &pieces[i]);
     }
-    if (counts && sums.count) // a double would lose digits of a large count
+    if (counts && sums.count) // A double would lose digits of a large count.
         set_whole(field, out, whole);
     else
         set(field, out, sums.count ? result(&sums, field->how) : NAN);

@@ -25,7 +25,7 @@ enum Period {
 struct Total {
     uint64_t key;
     double all;
-    double in_c; // the part of `all` in C code
+    double in_c; // The part of `all` in C code.
 };
 
 struct Moment { // One report of a process's counters.

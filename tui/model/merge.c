@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MOST 200 // bytes of a thread's name
+#define NAME_MOST 200 // Bytes of a thread's name.
 // The pieces of a record that is merged from at most PIECES processes are on
 // the C stack. If a record is merged from more pieces, their array is
 // allocated.
@@ -47,14 +47,14 @@ struct Work {
     struct Merge *merge;
     const struct MergeRequest *request;
     struct Snapshot *out;
-    const struct Record *function; // the table of struct Function
-    bool failed;                   // memory is out
+    const struct Record *function; // The table of struct Function.
+    bool failed;                   // Memory is out.
 };
 
 // struct Found is one process's record. All records that are merged into the
 // same record are neighbours in struct FoundList.
 struct Found {
-    uint64_t group; // number of the merged record, from 1 on
+    uint64_t group; // Number of the merged record, from 1 on.
     const void *record;
     uint32_t part;
 };
@@ -62,7 +62,7 @@ struct Found {
 struct FoundList {
     struct Found *items;
     size_t count;
-    size_t *begins; // index of each group's first item, and of the end
+    size_t *begins; // Index of each group's first item, and of the end.
 };
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -119,7 +119,7 @@ static void forget_ids(const struct MergePart *part)
         return;
     for (size_t i = 0; i < from->function_count; i++) {
         uint64_t *merged = IdMap_at(&kept, from->functions[i].id);
-        if (merged) // otherwise take_id finds the merged id again
+        if (merged) // Otherwise take_id finds the merged id again.
             *merged = IdMap_find(part->ids, from->functions[i].id);
     }
     IdMap_release(part->ids);
@@ -149,7 +149,7 @@ static void sort_found(struct Work *work, struct FoundList *list, size_t groups)
             begins[i] += begins[i - 1];
         for (size_t i = 0; i < list->count; i++)
             sorted[begins[list->items[i].group]++] = list->items[i];
-        // begins[g] is now the end of group g
+        // Begins[g] is now the end of group g.
     }
     free(list->items);
     list->items = sorted;
@@ -336,10 +336,10 @@ static double slowness(const struct Function *function, double silent_s)
     return hangs ? fmax(aged.oldest_s, aged.wall_p99_s) : aged.wall_p99_s;
 }
 
-struct Rank { // the same number in all processes
+struct Rank { // The same number in all processes.
     pid_t top;
     double most;
-    double sum; // sum of the numbers of all processes
+    double sum; // Sum of the numbers of all processes.
     double values[PIECES];
     size_t count;
 };
@@ -758,7 +758,7 @@ static void own_record(struct Work *work, const struct MergePart *part,
             *(double *)at += part->begin_s;
         else if (!strcmp(field->name, is_thread ? "name" : "thread"))
             *(const char **)at = own_thread(work, part, *(const char **)at);
-        else if (field->type == FIELD_LIST) // the functions of a thread
+        else if (field->type == FIELD_LIST) // The functions of a thread.
             *(struct Caller **)at =
                 own_callers(work, part, *(const struct Caller **)at,
                             (size_t *)(void *)(out + field->count_offset));

@@ -12,7 +12,7 @@
 // struct Merge keeps the ids that the merged functions have got. A struct of
 // zero bytes has no ids.
 struct Merge {
-    struct IdMap names; // hash of name, file and line -> id of the merged row
+    struct IdMap names; // Hash of name, file and line -> id of the merged row.
     uint64_t last_id;
 };
 

@@ -69,7 +69,7 @@ static void add_waits(struct Stacks *stacks, const struct FlameTable *from,
 {
     for (size_t i = 0; i < from->wait_count && !stacks->failed; i++) {
         const struct FlameWait *wait = &from->waits[i];
-        if (wait->parent >= from->row_count) // the table is invalid
+        if (wait->parent >= from->row_count) // The table is invalid.
             continue;
         uint64_t parent = merged[wait->parent];
         uint64_t id = FLAME_WAIT_ID + WaitKind_of(wait->kind);
@@ -96,7 +96,7 @@ static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
     for (size_t i = 0; i < from->row_count && !stacks->failed; i++) {
         const struct FlameRow *row = &from->rows[i];
         uint64_t id = IdMap_find(part->ids, row->id);
-        if (i && row->parent >= i) // the table is invalid
+        if (i && row->parent >= i) // The table is invalid.
             break;
         // Each process gives its C functions ids of its own. The time of a C
         // function therefore counts for the Python function that has called it.

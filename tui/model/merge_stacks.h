@@ -8,7 +8,7 @@
 
 struct MergeStacks {
     const struct FlameTable *stacks;
-    const struct IdMap *ids; // process's function ids -> ids of merged rows
+    const struct IdMap *ids; // Process's function ids -> ids of merged rows.
 };
 
 // Returns the sum of the tables of stacks, or NULL if memory is out.

@@ -48,7 +48,7 @@ const struct Row *Model_row_of(const struct Model *model, uint64_t id)
 static void share_out(struct Model *model)
 {
     const struct Thread *thread = Model_thread(model);
-    if (thread) // the thread may have ended or changed its name
+    if (thread) // The thread may have ended or changed its name.
         model->thread = ThreadKey_of(thread);
     for (size_t i = 0; i < model->rows.count; i++) {
         struct Row *row = &model->rows.items[i];
@@ -169,7 +169,7 @@ int Model_push(struct Model *model, struct Snapshot *snapshot)
         return -ENOMEM;
     }
     if (before && snapshot->uptime_s < before->uptime_s)
-        Model_start_over(model); // the process has begun a new trace
+        Model_start_over(model); // The process has begun a new trace.
     model->snapshot = snapshot;
     Tally_update(&model->tally, snapshot, before);
     model->window = Window_of(snapshot, model->tally.share);

@@ -20,7 +20,7 @@ struct Model {
     // The newest snapshot, owned, or NULL before the first snapshot.
     struct Snapshot *snapshot;
     struct RowTable rows;
-    uint32_t *order; // owned array with the sorted indices of the shown rows
+    uint32_t *order; // Owned array with the sorted indices of the shown rows.
     size_t order_capacity;
     size_t shown;
     // Stretch of time in which the snapshot's shares were measured.
@@ -38,7 +38,7 @@ struct Model {
     // True if only functions of the program's own code are shown.
     bool own_only;
     bool hide_idle;
-    size_t hidden; // number of idle rows that pass the filter
+    size_t hidden; // Number of idle rows that pass the filter.
     char filter[MODEL_TEXT];
     char search[MODEL_TEXT];
     // The workers whose numbers stand out in the newest snapshot, borrowed.
@@ -50,11 +50,11 @@ struct Model {
     // True if the model shows the recording of a run. Rows then have no curves,
     // and `trend` covers the whole run.
     bool past;
-    bool baseline; // true if columns show the change since baseline_uptime
+    bool baseline; // True if columns show the change since baseline_uptime.
     double baseline_uptime;
     struct Mark baseline_mark;
     struct Mark reset_mark;
-    bool reset; // true if counts are relative to the base_* fields below
+    bool reset; // True if counts are relative to the base_* fields below.
     double base_uptime;
     uint64_t base_events;
     uint64_t base_lost;
@@ -92,7 +92,7 @@ void Model_take_calls(struct Model *model, const struct Calls *calls, double s,
                       double samples);
 // Shows only the rows that contain `text`, or all rows if `text` is "".
 void Model_filter(struct Model *model, const char *text);
-void Model_toggle_idle(struct Model *model); // hides or shows idle functions
+void Model_toggle_idle(struct Model *model); // Hides or shows idle functions.
 // Shows only functions of the program's own code, or all functions.
 void Model_set_own(struct Model *model, bool only);
 // Returns true if functions of this file are shown. `file` may be NULL.

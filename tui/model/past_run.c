@@ -51,7 +51,7 @@ static void wake(const struct PastRun *run)
 {
     const uint64_t one = 1;
     ssize_t wrote = write(run->wake, &one, sizeof one);
-    (void)wrote; // if the eventfd is readable already, write() fails
+    (void)wrote; // If the eventfd is readable already, write() fails.
 }
 
 // --- The reading thread

@@ -10,7 +10,7 @@
 #include "formats/summary.h"
 #include "ipc/wire.h"
 
-#define PAST_RUN_MAGIC "ocular\r\n" // first bytes of a recording
+#define PAST_RUN_MAGIC "ocular\r\n" // First bytes of a recording.
 
 struct PastRun;
 

@@ -16,9 +16,9 @@
 
 #define ASKED 16
 
-struct Answer { // a pending answer to a request
+struct Answer { // A pending answer to a request.
     uint32_t number;
-    long entry; // index of the entry, or -1 to answer with an error
+    long entry; // Index of the entry, or -1 to answer with an error.
 };
 
 struct Playback {
@@ -26,10 +26,10 @@ struct Playback {
     int timer;
     bool paced, paused;
     bool may_step;
-    double clock; // position in the recording in seconds, at the time clock_at
+    double clock; // Position in the recording in seconds, at the time clock_at.
     double clock_at;
     double speed;
-    size_t next; // index of the next entry to be played
+    size_t next; // Index of the next entry to be played.
     struct Answer answers[ASKED];
     size_t answer_count;
     uint32_t last_number;

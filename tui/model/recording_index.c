@@ -53,7 +53,7 @@ static int check_version(const struct RecordingIndex *index,
 {
     struct Message hello;
     if (RecordingIndex_read(index, entry, &hello))
-        return 0; // the replay will report the error
+        return 0; // The replay will report the error.
     uint32_t version = hello.version;
     if (version != WIRE_VERSION)
         snprintf(why, why_size,
@@ -75,7 +75,7 @@ static bool read_start(struct RecordingEntry *entry, const uint8_t *start,
     Cursor_u16(&cursor);
     entry->type = (enum MessageType)Cursor_u16(&cursor);
     entry->size = FRAME_START + (size_t)Cursor_u32(&cursor);
-    Cursor_u32(&cursor); // the request's number
+    Cursor_u32(&cursor); // The request's number.
     if (entry->type == MESSAGE_LISTING && entry->size >= FRAME_START + ID_END) {
         Cursor_u32(&cursor);
         entry->about = Cursor_u64(&cursor);

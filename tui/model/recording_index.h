@@ -15,7 +15,7 @@ struct RecordingEntry {
     off_t at;    // Offset of the frame in the file.
     size_t size; // Size of the frame in bytes.
     enum MessageType type;
-    uint64_t about; // id of the function of a LISTING, otherwise 0
+    uint64_t about; // Id of the function of a LISTING, otherwise 0.
 };
 
 struct RecordingIndex {

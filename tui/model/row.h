@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-enum ColumnId { // columns in the order on the screen
+enum ColumnId { // Columns in the order on the screen.
 #define COLUMN(id, ...) COLUMN_##id,
 #include "tui/model/columns.def"
     COLUMN_COUNT
@@ -77,7 +77,7 @@ struct Row {
     float trend[TREND_LENGTH];
     // Number of snapshots since the last snapshot that listed this function.
     unsigned unseen;
-    bool deopt; // true if an instruction has just lost its specialised form
+    bool deopt; // True if an instruction has just lost its specialised form.
 };
 
 void Row_init(struct Row *row, uint64_t id);
@@ -86,7 +86,7 @@ void Trend_push(float trend[TREND_LENGTH], double share);
 // unless `standouts` is NULL.
 void Row_take(struct Row *row, const struct Function *now, struct Window window,
               const struct Standouts *standouts);
-void Row_reset(struct Row *row); // makes the row's counts begin now
+void Row_reset(struct Row *row); // Makes the row's counts begin now.
 
 // Converts a number of a snapshot to a double, in which NaN stands for null.
 double Row_u64(uint64_t value);

@@ -106,7 +106,7 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
         item.key = fmax(item.key, row->now->oldest_s);
     if (id == COLUMN_SHARE && !request->baseline)
         item.key = seen_share(row, item.key);
-    else if (id == COLUMN_SHARE && // a change below one sample counts as 0
+    else if (id == COLUMN_SHARE && // A change below one sample counts as 0.
              Window_basis(&row->window, fabs(item.key)) <= BASIS_TRACE)
         item.key = isnan(item.key) ? NAN : 0;
     return item;

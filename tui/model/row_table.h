@@ -26,4 +26,4 @@ struct Row *RowTable_find(const struct RowTable *table, uint64_t id);
 struct Row *RowTable_take(struct RowTable *table, uint64_t id);
 // Drops rows that no recent snapshot has contained.
 void RowTable_forget(struct RowTable *table);
-void RowTable_clear(struct RowTable *table); // drops all rows
+void RowTable_clear(struct RowTable *table); // Drops all rows.

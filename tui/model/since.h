@@ -13,7 +13,7 @@ struct Since {
     // Uptime in seconds at which the counts begin (NaN = the start of the
     // trace).
     double at_s;
-    uint64_t tid; // the thread whose shares are saved (NULL_U64 = all threads)
+    uint64_t tid; // The thread whose shares are saved (NULL_U64 = all threads).
     struct Function *functions;
     struct Thread *threads;
     struct TransitionPair *pairs;

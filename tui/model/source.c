@@ -51,7 +51,7 @@ static int find_file(const struct SourceRequest *request, struct stat *file,
         *slash = 0;
         int above = Place_find(root, path, O_PATH);
         if (above >= 0 && (fstat(above, file) || !S_ISREG(file->st_mode))) {
-            close(above); // if `above` is a directory, the path does not exist
+            close(above); // If `above` is a directory, the path does not exist.
             break;
         }
         snprintf(member, PATH_MAX, "%s", rest);
@@ -119,7 +119,7 @@ static char *read_file(int named, size_t *size)
             used += (size_t)got;
     }
     close(fd);
-    *size = used; // the file may have been truncated
+    *size = used; // The file may have been truncated.
     text[used] = 0;
     return text;
 }

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-struct Tally { // a number in struct Tally is NaN if it is not known
+struct Tally { // A number in struct Tally is NaN if it is not known.
     size_t armed;
     size_t partial;
     size_t dark;
@@ -16,7 +16,7 @@ struct Tally { // a number in struct Tally is NaN if it is not known
     double oldest_s;
     double specialized;
     double specializable;
-    double share; // CPU share of all threads
+    double share; // CPU share of all threads.
     double events_per_s;
     double deopts_per_s;
     // Number of losses of specialised forms since the start of tracing.

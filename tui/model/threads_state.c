@@ -88,7 +88,7 @@ long ThreadsState_row(struct ThreadsState *state, const struct Snapshot *now)
 {
     const struct Thread *pinned =
         state->pinned && now ? ThreadKey_find(&state->pin, now) : NULL;
-    if (pinned) // the thread may have ended or changed its name
+    if (pinned) // The thread may have ended or changed its name.
         state->pin = ThreadKey_of(pinned);
     for (long i = 0; pinned && i < state->count; i++)
         if (state->order[i] == pinned)

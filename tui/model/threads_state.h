@@ -21,7 +21,7 @@ struct ThreadsState {
     // True if the selection follows a thread, and false if it stays at the top.
     bool pinned;
     struct ThreadKey pin;
-    int sort; // an enum ThreadsColumn
+    int sort; // An enum ThreadsColumn.
     bool invert;
     // The snapshot's threads, sorted (owned array).
     const struct Thread **order;

@@ -11,7 +11,7 @@
 #define LEAST 0.0005
 
 struct CallEdge {
-    uint64_t id; // id of the function (NULL_U64 = all other functions)
+    uint64_t id; // Id of the function (NULL_U64 = all other functions).
     double share;
 };
 
@@ -99,7 +99,7 @@ static bool is_shown(double share)
     return share >= LEAST;
 }
 
-struct CallEdges { // edges sorted by share, largest first
+struct CallEdges { // Edges sorted by share, largest first.
     struct CallEdge *edges;
     size_t count, room;
     bool failed;

@@ -23,7 +23,7 @@ enum BranchKind {
     BRANCH_SELF,
     // The share of the parent function in stacks in which it has no caller.
     BRANCH_BOTTOM,
-    BRANCH_OTHERS // sum of all branches that are too small to be listed
+    BRANCH_OTHERS // Sum of all branches that are too small to be listed.
 };
 
 struct Branch {
@@ -52,7 +52,7 @@ struct Tree {
     struct Branch *branches;
     size_t count;
     size_t room;
-    uint64_t open[TREE_OPEN]; // keys of unfolded branches
+    uint64_t open[TREE_OPEN]; // Keys of unfolded branches.
     size_t open_count;
 };
 

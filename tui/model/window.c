@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define LEAST 1e-4 // the smallest share that is shown as a number
+#define LEAST 1e-4 // The smallest share that is shown as a number.
 
 struct Window Window_unknown(void)
 {

@@ -35,7 +35,8 @@ enum Style {
     STYLE_LABEL, // Style of other text on the bottom line.
     STYLE_PROMPT,
     STYLE_COUNT,
-    STYLE_SELECTED = 0x80 // is added to the style of a cell in the selected row
+    // Is added to the style of a cell in the selected row.
+    STYLE_SELECTED = 0x80
 };
 
 struct Cell {

@@ -17,5 +17,5 @@ void Crash_begin(int fd);
 int Crash_add(int byte);
 // After Crash_forget, nothing is written or restored after a crash.
 void Crash_forget(void);
-void Crash_guard(void); // installs the signal handlers
+void Crash_guard(void); // Installs the signal handlers.
 void Crash_unguard(void);

@@ -32,7 +32,7 @@ enum Key {
     PRESS_FRAMES = 0x3000000
 };
 
-#define KEY_PLACES 0x1000 // largest number of columns and of lines for clicks
+#define KEY_PLACES 0x1000 // Largest number of columns and of lines for clicks.
 
 uint32_t Key_click(int x, int y);
 bool Key_is_click(uint32_t key);

@@ -50,9 +50,9 @@ enum Request {
     REQUEST_TO,
     REQUEST_REDRAW,
     REQUEST_PROCESSES,
-    REQUEST_CLOSE, // closes the view, or quits on the main screen
+    REQUEST_CLOSE, // Closes the view, or quits on the main screen.
     REQUEST_QUIT,
-    REQUEST_OWN // requests of a single view begin here
+    REQUEST_OWN // Requests of a single view begin here.
 };
 
 #define BINDING_KEYS 4
@@ -65,8 +65,8 @@ enum Ability {
     CAN_FILTER = 4,
     CAN_FUNCTION = 8, // The view has a selected function: View.function.
     CAN_UNITS = 16,   // The view shows cycles.
-    // the view shows counts that begin at the start, at a reset or at a
-    // baseline
+    // The view shows counts that begin at the start, at a reset or at a
+    // baseline.
     CAN_COUNT = 32,
     CAN_HIDE = 512,   // The view lists functions, and can hide idle ones.
     CAN_RESET = 1024, // The view's counts or window can be reset.

@@ -9,7 +9,7 @@
 
 #define LAYOUT_MIN_WIDTH 60
 #define LAYOUT_MIN_HEIGHT 12
-#define LAYOUT_HEADER 3 // lines of the main screen's header
+#define LAYOUT_HEADER 3 // Lines of the main screen's header.
 
 struct Layout {
     int width;
@@ -24,7 +24,7 @@ struct Layout {
     // First line with facts about the selected function (-1 = none).
     int detail_y;
     int detail_height;
-    int footer_y; // line of keys, messages and prompts (-1 = none)
+    int footer_y; // Line of keys, messages and prompts (-1 = none).
 };
 
 // Lays out the main screen. If `bare` is true, the screen has no selection and

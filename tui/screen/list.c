@@ -226,7 +226,7 @@ long List_selected(const struct List *list, const struct ListRows *rows)
     for (long row = 0; row < rows->count; row++)
         if (rows->key(rows, row) == list->key)
             return row;
-    return place; // the row is not listed any more, so the position is kept
+    return place; // The row is not listed any more, so the position is kept.
 }
 
 void List_fit(struct List *list, const struct ListRows *rows, long height)

@@ -87,7 +87,7 @@ struct ListRows {       // The source of the rows.
                  const struct ListRows *rows, long row);
 };
 
-struct ListPlace { // position of a column on the screen
+struct ListPlace { // Position of a column on the screen.
     int column;
     int x;
     int width;
@@ -109,7 +109,7 @@ struct List {
 };
 
 enum ListAnswer {
-    LIST_IGNORES, // the request is not for a list
+    LIST_IGNORES, // The request is not for a list.
     LIST_DONE,
     LIST_OPENS, // The user has clicked on the selected row.
     LIST_SORTS  // `sort` or `invert` has changed.

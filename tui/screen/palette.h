@@ -8,7 +8,7 @@
 
 #include "tui/screen/canvas.h"
 
-enum PaletteAttribute { // bits of Paint.attributes
+enum PaletteAttribute { // Bits of Paint.attributes.
     PALETTE_BOLD = 1,
     PALETTE_DIM = 2,
     PALETTE_REVERSE = 4,
@@ -16,7 +16,7 @@ enum PaletteAttribute { // bits of Paint.attributes
 };
 
 struct Paint {
-    short foreground; // colour number (-1 = the terminal's own)
+    short foreground; // Colour number (-1 = the terminal's own).
     short background;
     unsigned attributes;
 };

@@ -11,13 +11,13 @@
 #define PROMPT_MAX 512
 
 enum PromptKind {
-    PROMPT_NONE, // no prompt is open
+    PROMPT_NONE, // No prompt is open.
     PROMPT_SEARCH,
     PROMPT_FILTER,
     PROMPT_EXPORT,
     PROMPT_SAVE,
     PROMPT_BUDGET,
-    PROMPT_FROM, // beginning and end of the shown part of a run
+    PROMPT_FROM, // Beginning and end of the shown part of a run.
     PROMPT_TO,
     // The next two kinds are questions that the user answers by y or n.
     PROMPT_OVERWRITE_EXPORT,
@@ -28,7 +28,7 @@ enum PromptResult { PROMPT_EDITING, PROMPT_DONE, PROMPT_CANCELLED };
 
 struct Prompt {
     enum PromptKind kind;
-    char text[PROMPT_MAX]; // the typed text, or the path in the question
+    char text[PROMPT_MAX]; // The typed text, or the path in the question.
     size_t length;
 };
 

@@ -15,7 +15,7 @@
 
 struct StripSpan {
     uint8_t style;
-    uint16_t at; // offset of the first byte in `text`
+    uint16_t at; // Offset of the first byte in `text`.
 };
 
 struct StripItem {
@@ -27,7 +27,7 @@ struct StripItem {
     int flex;
     bool right; // True if the item is at the right edge.
     bool dropped;
-    int width; // width in cells, computed by fit()
+    int width; // Width in cells, computed by fit().
 };
 
 struct Strip {

@@ -191,7 +191,7 @@ static void prepare(struct Terminal *terminal, struct TerminalRequest request)
     set_escdelay(ESCAPE_MS);
     if (!request.no_mouse) {
         mousemask(asked_for, NULL);
-        mouseinterval(0); // do not wait for a double click
+        mouseinterval(0); // Do not wait for a double click.
     }
     start_colours(terminal, request.mono);
 }

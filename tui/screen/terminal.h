@@ -30,7 +30,7 @@ struct TerminalRequest {
 // Initialises the terminal. Returns 0, or -errno with the reason in `why`.
 int Terminal_open(struct Terminal **terminal, struct TerminalRequest request,
                   char *why, size_t why_size);
-void Terminal_close(struct Terminal *terminal); // `terminal` may be NULL
+void Terminal_close(struct Terminal *terminal); // `terminal` may be NULL.
 void Terminal_size(const struct Terminal *terminal, int *width, int *height);
 void Terminal_draw(struct Terminal *terminal, const struct Canvas *canvas);
 // Makes the next Terminal_draw write every cell. Must be called if the terminal

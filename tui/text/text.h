@@ -9,12 +9,12 @@
 
 #include <stddef.h>
 
-#define TEXT_MARKS 2 // number of combining marks that are kept for one glyph
+#define TEXT_MARKS 2 // Number of combining marks that are kept for one glyph.
 
 struct Glyph {
     uint32_t code;
-    uint32_t marks[TEXT_MARKS]; // combining marks; 0 stands for no mark
-    int width;                  // width in cells, 1 or 2
+    uint32_t marks[TEXT_MARKS]; // Combining marks; 0 stands for no mark.
+    int width;                  // Width in cells, 1 or 2.
 };
 
 // Writes a code point as UTF-8 without a NUL. Returns the number of bytes.

@@ -13,7 +13,7 @@
 
 // At most LINE_BYTES bytes of a source line are drawn.
 #define LINE_BYTES 2048
-#define BAR_CELLS 8     // width in cells of the bar in the column of cycles
+#define BAR_CELLS 8     // Width in cells of the bar in the column of cycles.
 #define BAR_FROM 96     // Screens with fewer columns have no bars.
 #define LABEL_CELLS 6   // Width in cells of a jump label such as "L123: ".
 #define OPCODE_CELLS 14 // Cells of an opcode's name on a narrow screen.

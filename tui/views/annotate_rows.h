@@ -24,7 +24,7 @@ struct AnnotateRows {
     const struct AnnotateState *state;
     const struct Snapshot *now; // The newest snapshot.
     const struct List *list;    // The list that shows the rows.
-    // NULL while a key is handled, because nothing is drawn then
+    // NULL while a key is handled, because nothing is drawn then.
     const struct Display *display;
     struct ListColumn columns[CODE_COLUMNS];
     struct ListRows rows;

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#define PATH_LEAST 24 // least number of cells for a path in a message
+#define PATH_LEAST 24 // Least number of cells for a path in a message.
 
 // Adds a key and its label to the bottom line. `front` is the view that is
 // shown.

@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-#define PARTS_SHARE 0.001 // the parts of a smaller share are not shown
+#define PARTS_SHARE 0.001 // The parts of a smaller share are not shown.
 
 static void add_shares(struct Strip *strip, const struct Row *row)
 {

@@ -95,7 +95,7 @@ uint32_t FlameGraph_beside(const struct FlameGraph *graph, int step)
             FlameTree_is_below(tree, at, graph->zoom) &&
             FlameGraph_shows(graph, at))
             return at;
-    } while (at); // the search ends at the root, which has the number 0
+    } while (at); // The search ends at the root, which has the number 0.
     return graph->selected;
 }
 

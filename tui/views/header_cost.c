@@ -15,7 +15,7 @@ struct Overhead {
     // The measured and the allowed overhead as shares (NaN = unknown).
     // `allowed` is also NaN if there is no budget.
     double measured, allowed;
-    double scale; // factor from the snapshot's shares of CPU time to this unit
+    double scale; // Factor from the snapshot's shares of CPU time to this unit.
     const char *of;
     // Number of decimals that `allowed` needs to be more than 0 on the screen.
     int decimals;

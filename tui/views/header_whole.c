@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-#define STALL_S 30 // the header shows a stall for this number of seconds
-#define MUCH .01   // larger shares of missing time are shown
-// a larger share of waiting for the GIL is highlighted
+#define STALL_S 30 // The header shows a stall for this number of seconds.
+#define MUCH .01   // Larger shares of missing time are shown.
+// A larger share of waiting for the GIL is highlighted.
 #define MUCH_GIL .1
-// a smaller share of waiting for a CPU is not shown
+// A smaller share of waiting for a CPU is not shown.
 #define MUCH_STARVED .05
 
 // Divides `trend` into `cells` equal parts, and sets `out` to their means.
@@ -77,7 +77,7 @@ static void add_window(struct Strip *strip, const struct Model *model)
     Strip_label(strip, 3, "over", "%s", text);
     unsigned long long signal = snapshot->sampler_signal;
     unsigned long long untimed = snapshot->sampler_untimed;
-    if (untimed == NULL_U64) // an older Ocular does not report this number
+    if (untimed == NULL_U64) // An older Ocular does not report this number.
         untimed = 0;
     // A recording of a run does not tell how samples were taken.
     if (model->past)
@@ -242,7 +242,7 @@ static void add_unlisted(struct Strip *strip, const struct Model *model)
 {
     double share = Model_unlisted(model);
     char number[NUMBER_MAX];
-    if (!(share >= 0.0005)) // a smaller share would be rounded to zero
+    if (!(share >= 0.0005)) // A smaller share would be rounded to zero.
         return;
     Strip_label(strip, 2, "others", "%s", Number_percent(number, share));
 }

@@ -9,7 +9,7 @@
 struct Table {
     // The model with the rows, borrowed, as is `display`.
     const struct Model *model;
-    // NULL while a key is handled, because nothing is drawn then
+    // NULL while a key is handled, because nothing is drawn then.
     const struct Display *display;
     struct ListColumn columns[COLUMN_COUNT];
     struct ListRows rows;

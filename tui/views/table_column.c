@@ -17,7 +17,7 @@
 // If a call of a C function takes fewer cycles, hooks cannot measure it,
 // because the cost of CPython's own events is known only to some 100 cycles.
 #define LEAST_C 300
-#define UNKNOWN_RATE 0.5 // a rate with a larger relative error is not shown
+#define UNKNOWN_RATE 0.5 // A rate with a larger relative error is not shown.
 
 // Rounds an estimate to one digit if it is based on few samples. `samples` is
 // NaN if their number is not known.
@@ -52,7 +52,7 @@ static void put_run_share(struct ListCell *out, const struct TableCell *cell)
 static void put_trend(struct ListCell *out, const struct TableCell *cell)
 {
     const float *last = cell->row->trend + TREND_LENGTH - TREND_CELLS;
-    double most = 0.01; // smaller shares are drawn as a flat curve
+    double most = 0.01; // Smaller shares are drawn as a flat curve.
     bool known = false, sampled = false;
     for (int i = 0; i < TREND_CELLS; i++) {
         most = fmax(most, 1.15 * last[i]);

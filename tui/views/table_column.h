@@ -12,12 +12,12 @@
 
 #include <stdbool.h>
 
-#define TREND_CELLS 8 // cells of the curve in the column TREND
+#define TREND_CELLS 8 // Cells of the curve in the column TREND.
 
 // struct TableCell is the input for one cell.
 struct TableCell {
     const struct Row *row;
-    double value; // the value by which the column sorts the row
+    double value; // The value by which the column sorts the row.
     const struct Display *display;
 };
 

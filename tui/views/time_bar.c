@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST 0.005 // a smaller part is not shown
-#define WIDEST 40   // cells of the bar on a wide screen
+#define LEAST 0.005 // A smaller part is not shown.
+#define WIDEST 40   // Cells of the bar on a wide screen.
 
 // Parts of the time have the numbers of WaitKind, then the numbers of this
 // enum, and from PART_AWAITS on those of AwaitKind. PART_AWAIT is the time in

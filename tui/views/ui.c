@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MESSAGE_S 6.0 // number of seconds for which a message is shown
+#define MESSAGE_S 6.0 // Number of seconds for which a message is shown.
 
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii)
@@ -63,7 +63,7 @@ void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot)
     if (!ui->model.snapshot && *PastRun_note(run))
         Ui_say(ui, true, "%s.", PastRun_note(run));
     else if (!ui->alert)
-        *ui->message = '\0'; // removes the message "Reading that part…"
+        *ui->message = '\0'; // Removes the message "Reading that part…".
     Model_start_over(&ui->model);
     PastRun_curve(run, ui->model.trend, TREND_LENGTH);
     ui->model.past = true;

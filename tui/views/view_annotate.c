@@ -209,7 +209,7 @@ static void add_place(struct Strip *strip, const char *file, uint64_t line)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
     char name[80];
-    if (!file || !*file) // the garbage collector has no file
+    if (!file || !*file) // The garbage collector has no file.
         return;
     Text_clean(name, sizeof name,
                Text_tail(slash && slash[1] ? slash + 1 : file, 76));

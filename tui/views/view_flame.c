@@ -263,7 +263,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
             FlameState_toggle_idle(state);
         return true;
     }
-    if (!state->tree.count) // if the tree has no branches, there are no boxes
+    if (!state->tree.count) // If the tree has no branches, there are no boxes.
         return request >= REQUEST_OWN;
     struct FlameGraph graph = prepare(ui);
     int page = graph.height > 1 ? graph.height - 1 : 1;

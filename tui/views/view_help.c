@@ -377,7 +377,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         Navigation_back(ui);
         return true;
     }
-    if (request == HELP_PAGE) // Space scrolls by a page, as in other pagers
+    if (request == HELP_PAGE) // Space scrolls by a page, as in other pagers.
         request = REQUEST_PAGE_DOWN;
     if (List_scroll(&ui->help_top, ui->canvas.height - 5, request))
         return true;

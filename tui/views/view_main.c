@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MENU_TITLE 11 // width of the menu's titles in cells
+#define MENU_TITLE 11 // Width of the menu's titles in cells.
 
 static void prepare(struct List *list, struct Table *table,
                     const struct Model *model, const struct Display *display)

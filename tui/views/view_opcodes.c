@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// least width of a screen that shows the counts beside the log
+// Least width of a screen that shows the counts beside the log.
 #define SIDE_BY_SIDE 120
 #define PAIRS_WIDTH 52
 // Least width of the log in cells at which a loss of specialisation is marked

@@ -61,7 +61,7 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
                          .a_to_z = true},
 };
 
-struct Singles { // the source of the rows with tasks
+struct Singles { // The source of the rows with tasks.
     const struct Model *model;
     const struct TaskGroup *group; // NULL if the group has no tasks at present.
     const struct TaskRow *order[TASKS_MOST];
@@ -327,7 +327,7 @@ void ViewTaskGroup_open(struct Ui *ui, const struct TaskGroup *group)
     list->selected = list->top = 0;
     list->key = 0;
     Navigation_open(ui, VIEW_TASK_GROUP);
-    if (!Feed_is_replay(ui->feed)) // the tasks come with the next snapshot
+    if (!Feed_is_replay(ui->feed)) // The tasks come with the next snapshot.
         Feed_refresh(ui->feed);
 }
 

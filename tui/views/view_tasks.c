@@ -79,7 +79,7 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
                     .a_to_z = true},
 };
 
-struct Tasks { // the source of the rows with groups of tasks
+struct Tasks { // The source of the rows with groups of tasks.
     const struct Model *model;
     struct ListColumn columns[TASKS_COLUMNS];
     bool by_place;

@@ -362,7 +362,7 @@ void ViewThreads_choose(struct Ui *ui, const struct Thread *thread)
         return;
     }
     Model_watch(&ui->model, thread);
-    while (Navigation_back(ui)) // goes back to the main screen
+    while (Navigation_back(ui)) // Goes back to the main screen.
         ;
     if (compared && !ui->model.baseline)
         Ui_say(ui, false,
