@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 
 import ocular
+from e2e import trace
 
 MAIN = threading.main_thread().native_id
 # Threads of the test runner in addition to the main thread, such as the thread of
@@ -41,6 +42,14 @@ def traced(function, *arguments, **settings):
     finally:
         final = ocular.stop_tracing()
     return result, final
+
+
+def recorded(path, function, *arguments, **settings):
+    """Returns the Trace of a new file, and the final snapshot."""
+    path.unlink(missing_ok=True)
+    settings = {"output": path, "perfetto": True, **settings}
+    _, final = traced(function, *arguments, **settings)
+    return trace.read(path), final
 
 
 def memory_bytes():

@@ -5,9 +5,7 @@ Python does this, independently of Ocular, for the same program."""
 import sys
 from collections import Counter
 
-import ocular
-from e2e import trace
-from e2e.counting import COLLECTOR, EXACT, functions
+from e2e.counting import COLLECTOR, functions, recorded
 
 EVENTS = sys.monitoring.events
 TOOL = sys.monitoring.DEBUGGER_ID
@@ -75,15 +73,8 @@ def python_callers(calls):
 def seen(function, file, path, **settings):
     """Returns the two Counters of record(), but with Ocular's counts. The calls by caller
     come from the timeline. Also returns the timeline and the final snapshot."""
-    ocular.start_tracing(
-        **{**EXACT, "perfetto": True, "output": path, "include_only": [file], **settings}
-    )
-    try:
-        function()
-    finally:
-        final = ocular.stop_tracing()
+    timeline, final = recorded(path, function, include_only=[file], **settings)
     assert final["lost"] == 0
-    timeline = trace.read(path)
     calls = Counter()
     for row in functions(final):
         if row["calls"] + row["resumptions"]:
@@ -95,6 +86,18 @@ def seen(function, file, path, **settings):
         if not call.begin_args.get("resumed")
     )
     return calls, edges, timeline, final
+
+
+def compared(function, file, path, threshold, same_edges=True):
+    """Compares the calls, and the calls by caller, with the interpreter's. Returns the
+    timeline and the final snapshot."""
+    calls, edges = record(function, file)
+    settings = {"deinstrument_threshold": threshold}
+    ours, tree, timeline, final = seen(function, file, path, **settings)
+    assert ours == calls
+    assert tree == edges or not same_edges
+    check_figures(final)
+    return timeline, final
 
 
 def check_figures(final):

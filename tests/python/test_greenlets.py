@@ -16,7 +16,7 @@ import pytest
 from e2e import trace
 from e2e.counting import EXACT, entries, functions, memory_bytes, own_cycles, row, traced
 from e2e.program import run
-from e2e.truth import check_figures, record, seen
+from e2e.truth import check_figures, compared, record, seen
 
 
 def leaf(n=1):
@@ -215,16 +215,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("threshold", [0, 100_000])
 def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
-    program = PROGRAMS[name]
-    calls, edges = record(program, __file__)
-    ours, tree, timeline, final = seen(
-        program, __file__, tmp_path / "trace.json", deinstrument_threshold=threshold
-    )
-    assert ours == calls
-    assert tree == edges
+    timeline, _ = compared(PROGRAMS[name], __file__, tmp_path / "trace.json", threshold)
     ends = {word for call in timeline.of() for word in call.end_args}
     assert "lost" not in ends and "parked" in ends
-    check_figures(final)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -9,6 +9,7 @@ import time
 import ocular
 import pytest
 from e2e import trace
+from e2e.counting import recorded
 from e2e.threads import in_threads
 
 pytestmark = pytest.mark.once
@@ -19,17 +20,9 @@ def record(request, tmp_path):
     """Returns record(function), which traces the function and returns the Trace."""
 
     def record(function, **settings):
-        path = tmp_path / request.param
-        settings = {"deinstrument_threshold": 0, "quiet": True, **settings}
-        ocular.start_tracing(output=path, **settings)
-        try:
-            function()
-        finally:
-            ocular.stop_tracing()
-        return trace.read(path)
+        return recorded(tmp_path / request.param, function, **settings)[0]
 
-    yield record
-    ocular.stop_tracing()
+    return record
 
 
 def said(timeline):

@@ -9,6 +9,7 @@ import time
 import ocular
 import pytest
 from e2e import trace
+from e2e.counting import recorded
 from ocular.demo import pure
 
 
@@ -18,18 +19,9 @@ def record(tmp_path):
     and the final snapshot."""
 
     def record(function, *arguments, **settings):
-        path = tmp_path / "trace.json"
-        path.unlink(missing_ok=True)
-        settings = {"deinstrument_threshold": 0, "quiet": True, **settings}
-        ocular.start_tracing(output=path, **settings)
-        try:
-            function(*arguments)
-        finally:
-            final = ocular.stop_tracing()
-        return trace.read(path), final
+        return recorded(tmp_path / "trace.json", function, *arguments, **settings)
 
-    yield record
-    ocular.stop_tracing()
+    return record
 
 
 @pytest.mark.parametrize("name", pure.CASES)

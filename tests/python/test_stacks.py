@@ -15,7 +15,7 @@ import time
 import ocular
 import pytest
 from e2e.counting import EXACT, entries, functions, row, traced
-from e2e.truth import check_figures, record, seen
+from e2e.truth import check_figures, compared, record, seen
 
 # CPython 3.13.0 to 3.13.11 fire no event at close() (gh-140373).
 CLOSE_IS_SILENT = sys.version_info[:2] >= (3, 13) and sys.version_info < (3, 13, 12)
@@ -292,22 +292,16 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("threshold", [0, 100_000])
 def test_calls_and_callers_are_the_interpreters(name, threshold, tmp_path):
-    program = PROGRAMS[name]
-    calls, edges = record(program, __file__)
-    ours, tree, timeline, final = seen(
-        program, __file__, tmp_path / "trace.json", deinstrument_threshold=threshold
-    )
-    assert ours == calls
-    if not (name == "closes" and CLOSE_IS_SILENT):
-        assert tree == edges
-    check_figures(final)
+    is_silent = name == "closes" and CLOSE_IS_SILENT
+    path = tmp_path / "trace.json"
+    timeline, final = compared(PROGRAMS[name], __file__, path, threshold, not is_silent)
     ends = [word for call in timeline.of() for word in call.end_args]
     assert not {"lost", "parked"} & set(ends)
     # From 3.15 on, PY_UNWIND is an event that can be set for a single code object.
     if name == "many exceptions" and threshold and sys.version_info < (3, 15):
         assert ends.count("unwound") > 500
     # With hooks for every event, Ocular sees the end of every frame.
-    elif not (name == "closes" and CLOSE_IS_SILENT):
+    elif not is_silent:
         assert "unwound" not in ends
     for function in final["functions"]:
         if function["self_cycles"] is not None:

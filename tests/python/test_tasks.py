@@ -9,9 +9,8 @@ import sys
 import threading
 import weakref
 
-import ocular
 import pytest
-from e2e import trace
+from e2e.counting import recorded
 
 TASKS = [asyncio.tasks._PyTask, asyncio.tasks._CTask]
 
@@ -23,21 +22,14 @@ def record(request, tmp_path):
 
     def record(function, **settings):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.{request.param}"
-        settings = {"deinstrument_threshold": 0, "quiet": True, **settings}
-        ocular.start_tracing(output=path, **settings)
-        try:
-            function()
-        finally:
-            ocular.stop_tracing()
         found = {}
-        for steps in trace.read(path).tasks.values():
+        for steps in recorded(path, function, **settings)[0].tasks.values():
             for step in sorted(steps, key=lambda step: step.begin):
                 assert step.parent == "Handle._run"
                 found.setdefault(step.begin_args["task"], []).append(step.name)
         return found
 
-    yield record
-    ocular.stop_tracing()
+    return record
 
 
 async def work(awaits=2):

@@ -7,7 +7,8 @@ import json
 
 import ocular
 import pytest
-from e2e import trace, trace_processor
+from e2e import trace_processor
+from e2e.counting import recorded
 from e2e.program import PYTHON, run, write
 from ocular.demo import pure
 
@@ -20,18 +21,10 @@ def record(tmp_path):
     Trace."""
 
     def record(function, name="t.json", **settings):
-        path = tmp_path / name
-        path.unlink(missing_ok=True)
-        every = {"deinstrument_threshold": 0, "timeline_instructions": True}
-        ocular.start_tracing("precise", output=path, quiet=True, **{**every, **settings})
-        try:
-            function()
-        finally:
-            ocular.stop_tracing()
-        return path, trace.read(path)
+        settings = {"mode": "precise", "timeline_instructions": True, **settings}
+        return tmp_path / name, recorded(tmp_path / name, function, **settings)[0]
 
-    yield record
-    ocular.stop_tracing()
+    return record
 
 
 def steps_of(timeline, name):
