@@ -4,6 +4,7 @@ import functools
 import pytest
 from e2e.fixtures import own_place, sockets  # noqa: F401
 from figures import record
+from python.conftest import tracing  # noqa: F401
 
 
 @pytest.fixture

@@ -10,20 +10,9 @@ import pytest
 from e2e import client
 from python.test_budget import work_until
 
-HERE = ["test_budget", "<generated>"]
+TRACED = {"include_only": ["test_budget", "<generated>"]}
 
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.fixture
-def tracing(sockets):
-    def start(**settings):
-        ocular.start_tracing(
-            **{"quiet": True, "perfetto": False, "include_only": HERE, **settings}
-        )
-
-    yield start
-    ocular.stop_tracing()
 
 
 def spin(rounds=30):

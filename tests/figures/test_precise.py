@@ -6,23 +6,11 @@ import statistics
 import time
 
 import ocular
-import pytest
 from python.test_precise import long, mixture
 
+TRACED = {"mode": "precise", "deinstrument_threshold": 0}
 TIMES = 3  # number of measurements, of which the median is the figure
 NUMBERS = list(range(3000))
-
-
-@pytest.fixture
-def tracing():
-    def start(**settings):
-        ocular.stop_tracing()
-        ocular.start_tracing(
-            mode="precise", perfetto=False, quiet=True, deinstrument_threshold=0, **settings
-        )
-
-    yield start
-    ocular.stop_tracing()
 
 
 def calls_c(numbers):

@@ -117,12 +117,10 @@ TEST_WITH(test_find_is_not_misled, set_up, tear_down)
     end(target);
 }
 
-// The viewer has no OCULAR_DIR in its environment, but the process was started
-// with one.
-TEST_WITH(test_find_by_its_environment, set_up, tear_down)
+// Starts a shell with this name and argument, whose environment has OCULAR_DIR.
+static pid_t run_shell(const char *name, const char *argument)
 {
-    struct Served found;
-    char path[ADDRESS_MAX], byte;
+    char byte;
     int ready[2];
     pid_t child;
 
@@ -131,10 +129,24 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     child = fork();
     if (child == 0) {
         dup2(ready[1], 1);
-        execl("/bin/sh", "sh", "-c", "echo; sleep 30; :", (char *)NULL);
+        execl("/bin/sh", name, "-c", "echo; sleep 30; :", argument,
+              (char *)NULL);
         _exit(1);
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+}
+
+// The viewer has no OCULAR_DIR in its environment, but the process was started
+// with one.
+TEST_WITH(test_find_by_its_environment, set_up, tear_down)
+{
+    struct Served found;
+    char path[ADDRESS_MAX];
+    pid_t child = run_shell("sh", NULL);
+
     unsetenv("OCULAR_DIR");
     // The shell cannot listen, so this test process listens at the path that
     // belongs to the shell. Then Address_find finds this test process instead
@@ -146,34 +158,18 @@ TEST_WITH(test_find_by_its_environment, set_up, tear_down)
     assert_int_equal(Address_find(&found, child, why, sizeof(why)), -ENOENT);
     has(why, "stale"); // This means that the folder was searched.
     assert_int_equal(access(path, F_OK), -1);
-    close(ready[0]);
-    close(ready[1]);
     end(child);
 }
 
 TEST_WITH(test_command_is_harmless, set_up, tear_down)
 {
     struct Served found;
-    char byte;
-    int ready[2];
-    pid_t child;
+    pid_t child =
+        run_shell("sh\x1b[31m", "\xe2\x80\xae\xc3\xa9\xff\x07\xc2\x9b");
 
-    setenv("OCULAR_DIR", base, 1);
-    assert_int_equal(pipe(ready), 0);
-    child = fork();
-    if (child == 0) {
-        dup2(ready[1], 1);
-        execl("/bin/sh", "sh\x1b[31m", "-c",
-              "echo; sleep 30; :", "\xe2\x80\xae\xc3\xa9\xff\x07\xc2\x9b",
-              (char *)NULL);
-        _exit(1);
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
     Address_find(&found, child, why, sizeof(why));
     assert_string_equal(found.command,
                         "sh?[31m -c echo; sleep 30; : ?\xc3\xa9???");
-    close(ready[0]);
-    close(ready[1]);
     end(child);
 }
 

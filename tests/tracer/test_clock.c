@@ -114,6 +114,20 @@ TEST(test_without_a_counter_ticks_are_nanoseconds)
     Clock_refine(&clock); // Without the counter, Clock_refine changes nothing.
 }
 
+// Returns the pid of a child, or 0 in the child. The child writes no core file,
+// and has not the handler that cmocka has installed.
+static pid_t fork_without_handler(void)
+{
+    const struct rlimit no_core = {0, 0};
+    pid_t child = fork();
+
+    if (child == 0) {
+        setrlimit(RLIMIT_CORE, &no_core);
+        signal(SIGSEGV, SIG_DFL);
+    }
+    return child;
+}
+
 #if defined(__x86_64__)
 
 static void read_counter(int number)
@@ -129,13 +143,10 @@ static void send_signal(void)
 
 TEST(test_a_signal_arrives_while_the_guard_handles_a_fault)
 {
-    const struct rlimit no_core = {0, 0};
     int status;
-    pid_t child = fork();
+    pid_t child = fork_without_handler();
 
     if (child == 0) {
-        setrlimit(RLIMIT_CORE, &no_core);
-        signal(SIGSEGV, SIG_DFL);
         signal(SIGUSR1, read_counter);
         TscGuard_start(send_signal);
         if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0)
@@ -155,14 +166,10 @@ TEST(test_a_signal_arrives_while_the_guard_handles_a_fault)
 // counter.
 TEST(test_a_segmentation_fault_that_was_sent_ends_the_process)
 {
-    const struct rlimit no_core = {0, 0};
     int status;
-    pid_t child = fork();
+    pid_t child = fork_without_handler();
 
     if (child == 0) {
-        setrlimit(RLIMIT_CORE, &no_core);
-        // Removes the handler that cmocka has installed.
-        signal(SIGSEGV, SIG_DFL);
         TscGuard_start(NULL);
         kill(getpid(), SIGSEGV);
         _exit(0);
