@@ -4,7 +4,8 @@
 // functions of image.h read only the process's memory and no file. The
 // functions of image.h also work if an update has replaced the image's file, or
 // if the file is in another mount namespace. Invalid bytes in the process's
-// memory cannot make them loop for ever. interpreter.c calls these functions.
+// memory cannot make the functions of image.h loop for ever. interpreter.c
+// calls these functions.
 #pragma once
 
 #include <stdint.h>

@@ -97,9 +97,10 @@ static const char *short_words(const struct Interpreter *interpreter, int error,
                                                         : "unknown build";
 }
 
-// Returns true if the process already serves viewers. Ocular then does not
-// attach to it. A process that serves in another OCULAR_DIR or in a container
-// is not in the list of the processes that serve viewers.
+// Returns true if the process already serves viewers. Ocular does not attach to
+// a process that already serves viewers. A process that serves in another
+// OCULAR_DIR or in a container is not in the list of the processes that serve
+// viewers.
 static bool serves(struct Other *other)
 {
     struct Served served;
@@ -154,8 +155,9 @@ static bool grow(void *array, size_t count, size_t size)
     return larger != NULL;
 }
 
-// Returns true if the process belongs on the list. If its program is not
-// visible, it is a kernel thread, or the kernel hides it from this user.
+// Returns true if the process belongs on the list. If the program of a process
+// is not visible, the process is a kernel thread, or the kernel hides the
+// program from this user.
 static bool is_other(struct Other *other, const struct NoPython *self,
                      const char *package)
 {

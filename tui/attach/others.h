@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lists the user's Python processes, and says for each of them how to attach to
-// it. If a process does not run Python, it is examined only once.
+// it. A process that does not run Python is examined only once.
 #pragma once
 
 #include <stddef.h>

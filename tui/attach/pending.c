@@ -2,8 +2,8 @@
 // CPython 3.12 and 3.13 do not publish where their queue of pending calls is,
 // and its offset differs between patch versions. Ocular therefore searches for
 // the queue before it writes. The machine code of _PyEval_AddPendingCall()
-// refers to several addresses. At exactly one of these addresses there is a
-// queue of pending calls.
+// refers to several addresses. There is a queue of pending calls at exactly one
+// of the addresses in this code.
 #include "tui/attach/pending.h"
 
 #include "tui/attach/process_memory.h"
@@ -383,8 +383,8 @@ int Pending_ask(const struct Interpreter *interpreter, const char *script,
     return error;
 }
 
-// Removes Ocular's call from the queue. If other calls follow, replaces it by a
-// call that does nothing.
+// Removes Ocular's call from the queue. If other calls follow Ocular's call,
+// replaces Ocular's call by a call that does nothing.
 static void withdraw(const struct Queue *queue)
 {
     const uint64_t call[2] = {queue->nothing, 0};

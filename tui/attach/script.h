@@ -3,9 +3,9 @@
 // with the folder for the script and its answer. Only the process's user has
 // access to this folder. Before the script does its work, it renames the file
 // `wanted`. To revoke the script, ocular-top renames the same file. Only one of
-// the two can succeed, and this decides whether the script does its work.
-// ocular-top holds a lock on this file. If the lock on this file is free,
-// ocular-top has ended, and the script only removes the folder.
+// the two renames can succeed, and this rename decides whether the script does
+// its work. ocular-top holds a lock on this file. If the lock on this file is
+// free, ocular-top has ended, and the script only removes the folder.
 #pragma once
 
 #include "ipc/process.h"
@@ -34,7 +34,7 @@ struct Script {
     int lock; // Descriptor of the file that is locked.
     // Name of the folder in /tmp, or "" if there is no folder.
     char name[SCRIPT_PATH];
-    // Path of the folder for this program, which uses its descriptor.
+    // Path of the folder for this program, by the folder's descriptor.
     char here[SCRIPT_PATH];
     char path[SCRIPT_PATH]; // Path of the script for the process.
 };
@@ -46,7 +46,7 @@ enum ScriptState { SCRIPT_WAITS, SCRIPT_BEGUN, SCRIPT_DONE };
 // own, or is "". Returns 0, or -errno with the reason in `why`.
 int Script_write(struct Script *script, pid_t pid, const char *verb,
                  const char *folder, char *why, size_t why_size);
-// Returns how far the script is. If the state is SCRIPT_DONE, `answer` is the
+// Returns the state of the script. If the state is SCRIPT_DONE, `answer` is the
 // script's error or "".
 enum ScriptState Script_look(const struct Script *script, char *answer,
                              size_t size);

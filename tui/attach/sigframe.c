@@ -38,7 +38,8 @@
 #define FX_SOFTWARE 464 // Offset of the bytes that belong to the kernel.
 #define FX_BEGINS 0x46505853u
 #define FX_ENDS 0x46505845u
-// Segment register of 64-bit code. STACK_SEGMENT is the one of the stack.
+// Segment register of 64-bit code. STACK_SEGMENT is the segment register of the
+// stack.
 #define CODE_SEGMENT 0x33
 #define STACK_SEGMENT 0x2b
 

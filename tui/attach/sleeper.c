@@ -170,7 +170,8 @@ static int find_state(struct Sleeper *sleeper)
     return error ? error : sleeper->state ? 0 : -ENOENT;
 }
 
-// Finds a function of the C library, whose file has one of these names.
+// Finds a function of the C library, whose file is libc.so, libc-* or
+// ld-musl-*.
 static int find_in_c(const struct Sleeper *sleeper, const char *name,
                      uint64_t *address)
 {

@@ -37,7 +37,7 @@ void AnnotateState_release(struct AnnotateState *state);
 // of a run.
 void AnnotateState_forget(struct AnnotateState *state);
 // Selects the function of `row`, or no function if `row` is NULL. Returns false
-// and changes nothing if it is already selected.
+// and changes nothing if this function is already selected.
 bool AnnotateState_select(struct AnnotateState *state, const struct Row *row);
 // Returns the function that has replaced the selected function, or NULL. The
 // new function has the same name, file and line, and was defined later, for

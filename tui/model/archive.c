@@ -59,7 +59,7 @@ static uint8_t *part(const struct Archive *archive, size_t at, size_t count)
 struct Directory {
     size_t at, size;
     // Length of what precedes the archive in the file. All offsets are relative
-    // to it.
+    // to the beginning of the archive.
     size_t begin;
 };
 

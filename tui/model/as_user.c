@@ -11,7 +11,8 @@
 
 // Replaces the groups of the viewer by the groups of the user, because the
 // viewer's groups may open files that the user must not open. In a user
-// namespace the kernel may forbid this, but there the viewer has few groups.
+// namespace the kernel may forbid a change of groups, but there the viewer has
+// few groups.
 static void change_groups(struct AsUser *as, const struct ProcessUser *user)
 {
     as->group_count = getgroups(PROCESS_GROUPS, as->groups);

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 // Identifies a thread across snapshots. After the end of a thread, the system
-// may give its id to another thread. The snapshot then lists both threads with
-// this id.
+// may give its id to another thread. In this case the snapshot lists both
+// threads with this id.
 struct ThreadKey {
     uint64_t tid;
     bool ended;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // struct Calls is a table of all pairs of caller and callee with the time of
 // each pair: CPU time, waits or both. The table is computed from the stacks of
-// the flame graph. The callers view uses it, except if it shows CPU time and
-// waits together in the sampler's window.
+// the flame graph. The callers view uses the table, except if the view shows
+// CPU time and waits together in the sampler's window.
 #pragma once
 
 #include "ipc/flame_table.h"

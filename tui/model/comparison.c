@@ -422,7 +422,8 @@ static double median(double *values, size_t count)
 
 // struct Pace contains the median change of all functions between two runs.
 struct Pace {
-    double change;   // Logarithm of this change as a factor (NaN = unknown).
+    // Logarithm of the median change as a factor (NaN = unknown).
+    double change;
     double variance; // Variance of `change`.
 };
 

@@ -115,8 +115,8 @@ extern const struct Record COMPARISON_RECORD;
 int Comparison_make(struct Comparison *comparison, const struct Snapshot *a,
                     const struct Snapshot *b);
 void Comparison_release(struct Comparison *comparison);
-// If the waits of the function have changed, returns the kind of wait that has
-// contributed most to this change, or NULL if there is none.
+// Returns the kind of wait that has contributed most to the change of the
+// function's waits, or NULL if there is none.
 const char *Comparison_wait(const struct ComparedFunction *function);
 // Returns true if the measured slowdown minus two standard errors is more than
 // `limit` (0.1 means 10 %).

@@ -34,7 +34,7 @@ int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
         feed->link.client = NULL;
         return error;
     }
-    // If the process has ended, the next read reports this.
+    // If the process has ended, the next read reports the end.
     Feed_rate(feed, rate_s);
     return 0;
 }

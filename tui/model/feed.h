@@ -76,8 +76,8 @@ double Feed_now(void); // Returns the monotonic time in seconds.
 int Feed_open(struct Feed *feed, const struct Served *served, double rate_s,
               char *why, size_t why_size);
 // Connects to the processes of a service, a master and its workers, instead of
-// one process. The other functions then work as for one process, but there is
-// no export.
+// one process. After this call, the other functions work as for one process,
+// but there is no export.
 int Feed_open_fleet(struct Feed *feed, pid_t master, double rate_s, char *why,
                     size_t why_size);
 // Opens a recording instead of a connection. If `paced` is true, snapshots come
@@ -104,11 +104,11 @@ bool Feed_is_shown(const struct Feed *feed);
 bool Feed_is_replay(const struct Feed *feed);
 
 // Handles messages that have arrived. Returns 1 if there is an answer for the
-// user in *answer, and 0 if no messages are left. After 1 the caller must call
-// Feed_next again. If a process sends without a pause, Feed_next returns 0
-// after some time although there are more messages, and Feed_has_more returns
-// true. If Feed_has_more returns true, the caller must not wait for the
-// descriptor.
+// user in *answer, and 0 if no messages are left. If the result is 1, the
+// caller must call Feed_next again. If a process sends without a pause,
+// Feed_next returns 0 after some time although there are more messages, and
+// Feed_has_more returns true. If Feed_has_more returns true, the caller must
+// not wait for the descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
 bool Feed_has_more(const struct Feed *feed);
 // Waits until messages arrive. Returns false after the timeout or if the feed
@@ -153,20 +153,21 @@ int Feed_budget(struct Feed *feed, double share);
 // end of the feed.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
 int Feed_cancel(struct Feed *feed);
-// Asks for asyncio's tasks in the next snapshots. Does nothing if such a
-// request is pending.
+// Asks for asyncio's tasks in the next snapshots. Does nothing if a request for
+// asyncio's tasks is pending.
 int Feed_tasks(struct Feed *feed);
-// Asks for births and deaths of objects in the next snapshots, in the same way.
+// Asks for births and deaths of objects in the next snapshots, unless a request
+// for them is pending.
 int Feed_objects(struct Feed *feed);
 // Asks for the same as Feed_tasks, and also for the single tasks of a group
 // (TaskGroup_key).
 int Feed_task_group(struct Feed *feed, uint64_t key);
-// Asks for C functions in the next stacks and listings. Does nothing if such a
-// request is pending.
+// Asks for C functions in the next stacks and listings. Does nothing if a
+// request for C functions is pending.
 int Feed_native(struct Feed *feed);
-// Asks for the hottest lines in the next snapshots. Does nothing if such a
-// request is pending.
+// Asks for the hottest lines in the next snapshots. Does nothing if a request
+// for hottest lines is pending.
 int Feed_lines(struct Feed *feed);
-// Requests stacks. Does nothing if such a request is pending. Feed_take_stacks
-// returns the answer.
+// Requests stacks. Does nothing if a request for stacks is pending.
+// Feed_take_stacks returns the answer.
 int Feed_flame(struct Feed *feed);

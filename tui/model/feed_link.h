@@ -34,8 +34,8 @@ bool FeedLink_answers(const struct FeedLink *link);
 int FeedLink_next(struct FeedLink *link, struct Message *message);
 // Returns what Client_request returns, or -EPIPE if FeedLink_answers is false.
 int FeedLink_request(struct FeedLink *link, struct Message *request);
-// Closes the connection to the process. If the source is a recording, it still
-// answers requests after that.
+// Closes the connection to the process. A recording still answers requests
+// after that.
 void FeedLink_hang_up(struct FeedLink *link);
 void FeedLink_close(struct FeedLink *link);
 

@@ -27,8 +27,8 @@ static bool is_refused(const struct FeedListing *listing)
     return listing->error == ENOENT || listing->error == EOPNOTSUPP;
 }
 
-// Returns true if a request is pending and is not older than LATE_S seconds. An
-// older request may never get an answer.
+// Returns true if a request is pending and is not older than LATE_S seconds. A
+// request that is older than LATE_S seconds may never get an answer.
 static bool is_under_way(uint32_t number, double asked_at, double now)
 {
     return number && now - asked_at < LATE_S;

@@ -60,7 +60,7 @@ void FlameState_next_period(struct FlameState *state);
 // Shows the times of the next mode.
 void FlameState_next_mode(struct FlameState *state);
 void FlameState_toggle_idle(struct FlameState *state);
-// Shows or hides C functions. Returns true if they are shown now.
+// Shows or hides C functions. Returns true if C functions are shown now.
 bool FlameState_toggle_natives(struct FlameState *state);
 // Returns the stretch of time of the shown shares. `lately` is the sampler's
 // window. The number of samples is only known if the shares are shares of CPU

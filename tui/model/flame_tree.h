@@ -76,7 +76,7 @@ void FlameTree_release(struct FlameTree *tree);
 // moment of a history. Times are ns since the start of tracing. The moment has
 // a total for each row, and after these a total for each wait. A total's key is
 // a hash of the path of its row. The moment has no totals if the process does
-// not send CPU times, or if memory is out. The caller releases it by
+// not send CPU times, or if memory is out. The caller releases the moment by
 // Moment_release.
 struct Moment FlameTree_moment(const struct FlameTree *tree);
 // Returns the shares of rows and waits between two moments. The caller frees

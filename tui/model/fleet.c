@@ -189,7 +189,7 @@ static struct MergePart ended_part(const struct Fleet *fleet)
                                   fleet->ended_began_at - fleet->began_at};
 }
 
-// Adds the counts of a process that has ended to the sums of all such
+// Adds the counts of a process that has ended to the sums of all ended
 // processes.
 static void keep_counts(struct Fleet *fleet, struct Worker *worker)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A history contains the counters that a process has reported in the last
-// minute. A moment is one such report. A counter only grows. The growth of a
-// counter in a period is the difference between two moments. The flame view has
-// a counter for each path of callers, and the annotate view has one for each
-// instruction. The flame view and the annotate view each own a history.
+// minute. A moment is one report of the counters. A counter only grows. The
+// growth of a counter in a period is the difference between two moments. The
+// flame view has a counter for each path of callers, and the annotate view has
+// one for each instruction. The flame view and the annotate view each own a
+// history.
 #pragma once
 
 #include <stddef.h>

@@ -253,9 +253,9 @@ static int append_nulls(struct json_object *list, const char *group_name,
     return error;
 }
 
-// Adds the names of the numbers that a recording lacks. Without the number of
-// stalls, it also lacks the event loops. The list of event loops is empty in
-// this case.
+// Adds the names of the numbers that a recording lacks. A recording without the
+// number of stalls also lacks the event loops. The list of event loops is empty
+// in this case.
 static int add_unrecorded(struct json_object *object,
                           const struct Snapshot *snapshot)
 {

@@ -43,8 +43,8 @@ const struct Row *Model_row_of(const struct Model *model, uint64_t id)
 }
 
 // Sets the share of each row to the function's share in the chosen thread. If
-// no sample has found a function in this thread, its share is NaN and it is not
-// shown.
+// no sample has found a function in this thread, the function's share is NaN
+// and the function is not shown.
 static void share_out(struct Model *model)
 {
     const struct Thread *thread = Model_thread(model);

@@ -47,8 +47,8 @@ struct Model {
     struct Tally tally;
     // The newest values of Model_share, the newest at the end (NaN = unknown).
     float trend[TREND_LENGTH];
-    // True if the model shows the recording of a run. Rows then have no curves,
-    // and `trend` covers the whole run.
+    // True if the model shows the recording of a run. If so, the rows have no
+    // curves, and `trend` covers the whole run.
     bool past;
     bool baseline; // True if columns show the change since baseline_uptime.
     double baseline_uptime;
@@ -79,8 +79,8 @@ double Model_pair_count(const struct Model *model,
 
 // Returns the column by which the rows are sorted. The rows are sorted by the
 // column that the user has chosen. If the snapshot lacks the chosen column,
-// because it has no shares or is of one process, they are sorted by another
-// column.
+// because the snapshot has no shares or is of one process, the rows are sorted
+// by another column.
 enum ColumnId Model_sort_column(const struct Model *model);
 void Model_sort_by(struct Model *model, enum ColumnId column);
 void Model_invert(struct Model *model);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // While `busy` is true, only the reading thread uses the member `summary`.
-// While it is false, only the viewer's thread uses it.
+// While `busy` is false, only the viewer's thread uses `summary`.
 #include "tui/model/past_run.h"
 
 #include "ipc/base/heap.h"

@@ -11,8 +11,8 @@
 #define SURE_SLICED 0.5
 // An estimate from slices with a larger error is shown with one digit.
 #define ROUGH_SLICED 0.25
-// A smaller share counts as idle. The share of a function that has stopped soon
-// falls below it.
+// A smaller share counts as idle. When a function has stopped, its share soon
+// falls below this limit.
 #define IDLE_SHARE 0.0005
 // All calls count as timed if the timed cycles are at least the part
 // LEAST_TIMED of the expected cycles.

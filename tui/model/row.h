@@ -20,8 +20,8 @@ enum ColumnId { // Columns in the order on the screen.
 
 // If a function has no hooks, its data count as old after OLD_S seconds, and as
 // stale after STALE_S seconds. Two slices (times with hooks) are at most 75 s
-// apart (60 s and up to a quarter more). If the budget is overdrawn, they are
-// up to twice as far apart, which is STALE_S.
+// apart (60 s and up to a quarter more). If the budget is overdrawn, two slices
+// are up to twice as far apart, which is STALE_S.
 #define OLD_S 30.0
 #define STALE_S 150.0
 
@@ -34,9 +34,10 @@ enum ColumnId { // Columns in the order on the screen.
 #define IDLE_S 60.0
 
 // A call hangs if it takes longer than HANG_S seconds and longer than
-// HANG_TIMES times P99. If P99 is not known, it hangs if it also takes longer
-// than the longest ended call. At least HANG_ENDED calls of the function must
-// have ended, because a main loop or a thread of a pool may run for hours.
+// HANG_TIMES times P99. If P99 is not known, a call hangs if it takes longer
+// than HANG_S seconds and longer than the longest ended call. At least
+// HANG_ENDED calls of the function must have ended, because a main loop or a
+// thread of a pool may run for hours.
 #define HANG_S 1.0
 #define HANG_ENDED 10
 #define HANG_TIMES 10

@@ -276,8 +276,9 @@ static const struct Function **list(const struct Snapshot *run, size_t *count)
 }
 
 // Returns true if another function of the run has the same name and file, which
-// is usual for lambdas. If so, it is unknown which function of the other run is
-// the same, because lines move if the program is changed.
+// is usual for lambdas. If there is such a function, it is unknown which
+// function of the other run is the same, because lines move if the program is
+// changed.
 static bool has_namesake(const struct Function **all, size_t count, size_t i)
 {
     return (i > 0 && by_place(&all[i - 1], &all[i]) == 0) ||

@@ -89,8 +89,8 @@ static bool is_later(struct timespec time, const struct SourceRequest *request)
 }
 
 // Adds a warning if the inode was changed after the process began. The file's
-// time of modification may be older than that, if the file was copied, or if
-// only its name or mode was changed.
+// time of modification may be older than the change of the inode, if the file
+// was copied, or if only its name or mode was changed.
 static void warn_if_replaced(struct Source *source,
                              const struct SourceRequest *request)
 {

@@ -33,8 +33,9 @@ struct Branch {
     int depth; // Level in the tree (0 = the root and the headings).
     // FUNCTION and ROOT: id of the function. FUNCTION: id of a wait.
     uint64_t id;
-    // Share of one core, running or waiting. In a tree of calls, it is a share
-    // of the mode in which they were counted. NaN if unknown.
+    // Share of one core, running or waiting. In a tree of calls, the share
+    // contains only the time of the mode in which the calls were counted. NaN
+    // if unknown.
     double share;
     double part; // Share divided by the parent function's share, at most 1.
     // A number that identifies the branch in all snapshots, never 0.
@@ -58,8 +59,8 @@ struct Tree {
 
 // Returns the shares of a function. If `calls` is NULL, the shares come from
 // the snapshot, and contain running and waiting. (The self share is estimated
-// separately, so it is cut to the total share.) Otherwise they come from
-// `calls`.
+// separately, so it is cut to the total share.) If `calls` is not NULL, the
+// shares come from `calls`.
 struct CallTotal Tree_total(const struct Function *function,
                             const struct Calls *calls);
 // Puts another function into the middle and folds all branches.

@@ -80,7 +80,7 @@ const char *Window_plain_share(char out[NUMBER_MAX], double share)
 }
 
 // Writes a limit such as "<0.3%" for a share. The limit is rounded up, so that
-// the share is really below it.
+// the share is never above the written limit.
 static void put_limit(char out[NUMBER_MAX], double limit)
 {
     double power = power_below(limit);

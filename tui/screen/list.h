@@ -66,8 +66,8 @@ struct ListRows {       // The source of the rows.
     const struct ListColumn *columns;
     int column_count;
     uint32_t absent; // A bit for each column that is never shown.
-    // True if the user can sort by clicking on titles. The list then uses
-    // List.sort and List.invert.
+    // True if the user can sort by clicking on titles. A list that can be
+    // sorted by clicks uses List.sort and List.invert.
     bool sorts;
     // If the first row is selected, the selection stays on the first row when
     // new rows come.

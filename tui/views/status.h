@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // struct Status contains data for a frame that are not in the model, for
-// example the message on the bottom line. frame.c fills it, and views draw it.
+// example the message on the bottom line. frame.c fills struct Status, and
+// views draw its contents.
 #pragma once
 
 #include "tui/views/display.h"

@@ -75,7 +75,7 @@ static void put_plain_share(struct ListCell *out, const struct TableCell *cell)
 }
 
 // Returns true if the rate is an estimate. An older Ocular does not report
-// this, so the function's state decides.
+// whether the rate is an estimate, so the function's state decides.
 static bool is_rate_estimated(const struct Row *row)
 {
     return row->now->rate_estimated == NULL_U64 ? row->now->state != STATE_ARMED
@@ -167,7 +167,7 @@ static void put_spent(struct ListCell *out, const struct TableCell *cell)
 }
 
 // Writes "<300" if the calls of a C function are too short to be measured.
-// Returns false if they are long enough.
+// Returns false if the calls are long enough.
 static bool put_short_c(struct ListCell *out, const struct TableCell *cell)
 {
     const struct Display *display = cell->display;

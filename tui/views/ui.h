@@ -2,7 +2,7 @@
 // struct Ui contains all that the views share: the feed, the model, the user's
 // choices, the canvas, the message, and the state of each view. struct Ui does
 // not need a terminal, so that the option --keys also works without one. Only
-// the viewer's main thread uses it.
+// the viewer's main thread uses struct Ui.
 #pragma once
 
 #include "tui/model/annotate_state.h"
@@ -68,7 +68,7 @@ struct Ui {
     // Path of the newest export, or "" if there was none.
     char export_path[PROMPT_MAX];
     // Path of an export's file that already exists, or "". The next frame asks
-    // the user whether to overwrite it.
+    // the user whether to overwrite this file.
     char existing[PROMPT_MAX];
     char message[MESSAGE_MAX]; // Message on the bottom line, or "".
     // Position and length in bytes of a path in `message` (0 = no path).
@@ -77,8 +77,8 @@ struct Ui {
     double message_until; // Time (Feed_now()) at which the message is removed.
 };
 
-// `ui` keeps the pointers `views` and `feed`, so what they point to must
-// outlive it.
+// `ui` keeps the pointers `views` and `feed`, so the objects behind these
+// pointers must outlive `ui`.
 void Ui_init(struct Ui *ui, const struct View *const *views, struct Feed *feed,
              bool ascii);
 void Ui_release(struct Ui *ui);

@@ -58,8 +58,9 @@ struct View {
     // in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);
     // Handles a key. `request` is an enum Request, a request of this view only,
-    // or REQUEST_NONE. Returns false if the view does not use the key. The key
-    // may then open another view, or have its effect in all views.
+    // or REQUEST_NONE. Returns false if the view does not use the key. A key
+    // that the view does not use may open another view, or have its effect in
+    // all views.
     bool (*press)(struct Ui *ui, int request, uint32_t key);
     // Selects the next (step 1) or previous (-1) row that contains
     // ui->model.search. If `here` is true, the search begins at the selected
@@ -67,9 +68,9 @@ struct View {
     // CAN_SEARCH.
     bool (*find)(struct Ui *ui, int step, bool here);
     // begin_search saves the position at the beginning of a search.
-    // restart_search goes back to it, because the search begins there again
-    // after each typed letter. begin_search and restart_search are NULL if the
-    // position in the view's list is enough.
+    // restart_search goes back to the saved position, because the search begins
+    // again at this position after each typed letter. begin_search and
+    // restart_search are NULL if the position in the view's list is enough.
     void (*begin_search)(struct Ui *ui);
     void (*restart_search)(struct Ui *ui);
     // Returns the selected function, or 0. Other views open the selected
@@ -81,7 +82,8 @@ struct View {
     // name no lines.
     uint64_t (*line)(const struct Ui *ui);
     // Must be called when the user resets the counts. If the view has a window
-    // of time of its own, it begins again. NULL if the view has no such window.
+    // of time of its own, this window begins again. NULL if the view has no
+    // such window.
     void (*reset)(struct Ui *ui);
     // Appends the data of the view as JSON. Returns 0, -ENODATA if no data has
     // come yet, or another -errno. NULL if the data of the view are just the

@@ -51,7 +51,8 @@ static void select_function(struct Ui *ui, const struct Row *row)
 static void open_view(struct Ui *ui, uint64_t function)
 {
     select_function(ui, Model_row_of(&ui->model, function));
-    // Also selects the function on the main screen, if it is shown there.
+    // Also selects the function on the main screen, if the main screen shows
+    // the function.
     Ui_choose(ui, function);
 }
 

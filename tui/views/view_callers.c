@@ -53,7 +53,8 @@ static void go_to(struct Ui *ui, uint64_t id)
 {
     Tree_root(&ui->callers.tree, id);
     ui->lists[VIEW_CALLERS].key = TREE_MIDDLE;
-    // Also selects the function on the main screen, if it is shown there.
+    // Also selects the function on the main screen, if the main screen shows
+    // the function.
     Ui_choose(ui, id);
 }
 
@@ -280,7 +281,7 @@ static void draw_nothing(struct Ui *ui)
 }
 
 // Draws the reason why the function in the middle has neither callers nor
-// callees. The tree then has only the function and two headings.
+// callees. The tree of such a function has only the function and two headings.
 static void draw_reason(struct Ui *ui)
 {
     const struct Row *row = Model_row_of(&ui->model, ui->callers.tree.root);
@@ -327,8 +328,8 @@ static bool find(struct Ui *ui, int step, bool here)
                      here);
 }
 
-// Puts the selected function in the middle. Returns false if it is already in
-// the middle. Enter then opens another view.
+// Puts the selected function in the middle. Returns false if this function is
+// already in the middle. If so, Enter opens another view.
 static bool go(struct Ui *ui)
 {
     const struct Branch *branch = selected(ui);

@@ -70,7 +70,7 @@ static void draw_empty(struct Canvas *canvas, const struct Model *model,
 }
 
 // Draws the numbers of the selected function. The bar of time is in the blank
-// line above them, if there is one.
+// line above the numbers, if there is such a line.
 static void draw_detail(struct Canvas *canvas, const struct Model *model,
                         const struct List *list, const struct Layout *layout,
                         const struct Status *status)
