@@ -481,6 +481,10 @@ static const struct {
     {"SyncWorker.wait", "/gunicorn/workers/sync.py"},
     {"ThreadWorker.run", "/gunicorn/workers/gthread.py"},
     {"Arbiter.sleep", "/gunicorn/arbiter.py"},
+    // The names since gunicorn 24.
+    {"ThreadWorker.wait_for_and_dispatch_events",
+     "/gunicorn/workers/gthread.py"},
+    {"Arbiter.wait_for_signals", "/gunicorn/arbiter.py"},
 };
 
 static bool is_in(const struct Code *code, const char *file)
