@@ -217,6 +217,7 @@ static const struct Field TASK_FIELDS[] = {
     TEXT(TaskRow, awaited_by),
     LIST(TaskRow, chain, chain_count, PLACE_RECORD),
     U64(TaskRow, steps),
+    F64(TaskRow, cpu_share),
 };
 static const struct Record TASK_RECORD = RECORD(TaskRow, "task", TASK_FIELDS);
 

@@ -289,6 +289,8 @@ struct TaskRow {
     // Number of steps of the task since a viewer has asked for tasks; null if
     // the steps were not counted.
     uint64_t steps;
+    // CPU time of the task as a share of a core, in the newest seconds.
+    double cpu_share;
 };
 
 // A group of asyncio tasks: either all tasks of one coroutine function, or all

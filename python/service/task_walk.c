@@ -274,6 +274,21 @@ static uint32_t line_of(struct Slice *slice, const struct AwaitFrame *frame)
     return line;
 }
 
+// Returns the CPU time of a task as a share of a core, or NaN.
+static double share_of(const struct Slice *slice, const struct ReadTask *one,
+                       uint64_t number)
+{
+    struct Session *session = slice->state->engine.session;
+    uint64_t key =
+        (uintptr_t)one->task ^ (uintptr_t)one->is.name << 8 ^ number << 32;
+
+    return session->sampler && TaskBoard_is_watched(&session->tasks)
+               ? Sampler_single_share(session->sampler,
+                                      AwaitFrame_address(one->is.coroutine),
+                                      key)
+               : NAN;
+}
+
 // Adds a task to its group's list, if it is one of the oldest tasks.
 static void list_task(struct Slice *slice, struct CountedTasks *group,
                       const struct ReadTask *one, uint64_t number)
@@ -289,6 +304,7 @@ static void list_task(struct Slice *slice, struct CountedTasks *group,
                 ? NULL
                 : TaskWatch_know(slice->state, one->task, &one->is);
     listed->steps = known ? known->steps : UINT64_MAX;
+    listed->cpu_share = share_of(slice, one, number);
     if (known && one->frame.code &&
         LoopSteps_find(slice->state, one->frame.code))
         slice->deadline = 0;

@@ -104,6 +104,51 @@ def test_who_waits_for_whom():
     run_traced(main())
 
 
+def test_cpu_time_of_single_tasks():
+    """Tasks of one coroutine function have their own CPU times. The time of an eager task
+    does not count for the task that creates it."""
+    used = {}
+
+    async def works(name, ms, makes):
+        while not used.get("end"):
+            begin = time.thread_time()
+            while time.thread_time() < begin + ms / 1000:
+                pass
+            used[name] = used.get(name, 0) + time.thread_time() - begin
+            if makes:
+                loop = asyncio.get_running_loop()
+                await asyncio.Task(works_once(6), loop=loop, eager_start=True)
+            await asyncio.sleep(0.02)
+
+    async def works_once(ms):
+        begin = time.thread_time()
+        while time.thread_time() < begin + ms / 1000:
+            pass
+
+    async def main():
+        loop = asyncio.get_running_loop()
+        tasks = [
+            loop.create_task(works(name, ms, name == "makes"), name=name)
+            for name, ms in {"much": 6, "makes": 2, "none": 0}.items()
+        ]
+        begin = time.monotonic()
+
+        def are_right(groups):
+            share = {task["name"]: task["cpu_share"] for task in groups["works"]["tasks"]}
+            true = {name: used[name] / (time.monotonic() - begin) for name in share}
+            return None not in share.values() and all(
+                abs(share[name] - true[name]) < max(0.25 * true[name], 0.01)
+                for name in share
+            )
+
+        groups = await find(lambda groups: "works" in groups and are_right(groups))
+        assert (groups["main"]["tasks"][0]["cpu_share"] or 0) < 0.05
+        used["end"] = True
+        await asyncio.gather(*tasks)
+
+    run_traced(main())
+
+
 def test_a_name_is_cut_between_two_characters():
     async def main():
         task = asyncio.create_task(sleeps(), name="leaf")

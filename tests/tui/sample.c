@@ -442,11 +442,11 @@ static void add_tasks(struct Snapshot *snapshot,
         {NULL_U64, "Event.wait", "/usr/lib/python3.13/asyncio/locks.py", 213},
     };
     static const struct TaskRow tasks[] = {
-        {"Task-17", "waits", 4012, 1, "Future", "Task-1", chain, 3, 1204},
-        {"Task-23", "waits", 310, 0, "Task-24", NULL, chain, 2, 3},
-        {"Task-31", "ready", 12, 0, NULL, "Task-1 +2", chain, 3, 77},
-        {"nightly", "runs", NAN, 0, NULL, NULL, chain, 1, NULL_U64},
-        {"Task-99", "new", .4, 0, NULL, NULL, chain, 1, 0},
+        {"Task-17", "waits", 4012, 1, "Future", "Task-1", chain, 3, 1204, .021},
+        {"Task-23", "waits", 310, 0, "Task-24", NULL, chain, 2, 3, 0},
+        {"Task-31", "ready", 12, 0, NULL, "Task-1 +2", chain, 3, 77, .0004},
+        {"nightly", "runs", NAN, 0, NULL, NULL, chain, 1, NULL_U64, .21},
+        {"Task-99", "new", .4, 0, NULL, NULL, chain, 1, 0, NAN},
     };
     static const struct TaskGroup place_samples[] = {
         {"Session.start",

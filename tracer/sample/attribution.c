@@ -396,7 +396,7 @@ static struct Code *add_stack(struct Attribution *attribution,
         *top = i;
         ids[path->depth++] = code->hot.id;
         if (tasks)
-            TaskOfStack_pass(&time->task, code,
+            TaskOfStack_pass(&time->task, code, stack->depth - i,
                              code->who.coroutine &&
                                  is_called(attribution, caller,
                                            &stack->frames[caller_at], code,
@@ -634,16 +634,23 @@ static struct Code *python_of(const struct Attribution *attribution,
     return code_of(attribution, stack, ++*frame);
 }
 
-// Credits the CPU time of the sample to the group of the asyncio task that ran.
+// Credits the CPU time of the sample to the asyncio task that ran, and to the
+// task's group.
 static void credit_task(const struct Attribution *attribution,
+                        const struct SampledStack *stack,
                         struct SampleTime *time)
 {
     // This load pairs with the release store in Sampler_task_share.
     struct TaskShares *tasks =
         atomic_load_explicit(&attribution->tasks, memory_order_acquire);
 
-    if (tasks && time->task.group)
-        TaskShares_add(tasks, time->task.group, &time->ran);
+    if (!tasks || !time->task.group)
+        return;
+    TaskShares_add(tasks, time->task.group, &time->ran);
+    for (unsigned i = 0; i < WALK_ROOTS && stack->roots[i].at; i++)
+        if (stack->walked - stack->roots[i].frame == time->task.height)
+            TaskShares_add_single(tasks, stack->roots[i].at, stack->ticks,
+                                  &time->ran);
 }
 
 double Attribution_add(struct Attribution *attribution,
@@ -689,7 +696,7 @@ double Attribution_add(struct Attribution *attribution,
     }
     if (cpu_ns > 0) {
         Breakdown_add(functions, code ? code->hot.id : 0, now, &time.ran);
-        credit_task(attribution, &time);
+        credit_task(attribution, stack, &time);
     }
     Rcu_read_unlock();
     path.in_c = in_c;

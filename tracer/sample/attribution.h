@@ -72,6 +72,9 @@ struct SampledStack {
     unsigned depth;
     // The frames of the stack, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
+    // The roots of the stack, and the number of frames that the walk has found.
+    struct WalkRoot roots[WALK_ROOTS];
+    unsigned walked;
 };
 
 // A function on a stack, and the line that it has reached.

@@ -34,7 +34,8 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
         walk->torn && !Memory_recover(&observer->sampling->memory);
     stack->cut = walk->torn || walk->truncated;
     stack->wait_kind = WAIT_UNKNOWN;
-    stack->depth = walk->depth;
+    stack->depth = stack->walked = walk->depth;
+    memcpy(stack->roots, walk->roots, sizeof stack->roots);
     memcpy(stack->frames, walk->frames, walk->depth * sizeof(walk->frames[0]));
     Attribution_judge(&observer->sampling->attribution, stack,
                       thread->start.active);

@@ -380,6 +380,21 @@ double Sampler_task_share(struct Sampler *sampler, uint32_t id)
     return NAN;
 }
 
+double Sampler_single_share(struct Sampler *sampler, uintptr_t root,
+                            uint64_t key)
+{
+    struct Sampling *sampling = &sampler->sampling;
+    // This load pairs with the release store in Sampler_task_share.
+    struct TaskShares *tasks = atomic_load_explicit(
+        &sampling->attribution.tasks, memory_order_acquire);
+    struct ShareTime now = Sampler_now(sampler);
+
+    return tasks && root && !Sampler_is_denied(sampler)
+               ? TaskShares_read_single(
+                     tasks, root, key, Clock_read(sampling->timers.clock), &now)
+               : NAN;
+}
+
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
 {
     struct ShareTime now = Sampler_now(sampler);

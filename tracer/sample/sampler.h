@@ -170,6 +170,11 @@ bool Sampler_describe_native(struct Sampler *sampler,
 // call on, and the result is NaN until then, and for a second more. Only the
 // thread that builds snapshots calls Sampler_task_share.
 double Sampler_task_share(struct Sampler *sampler, uint32_t id);
+// Returns the share of a core that a single task (TaskShares_read_single) has
+// had in the newest seconds, or NaN before the first call of
+// Sampler_task_share. Only the thread that reads tasks calls this function.
+double Sampler_single_share(struct Sampler *sampler, uintptr_t root,
+                            uint64_t key);
 // A sample can find a call of a function that has no hooks (is dark) on a
 // stack. Sampler_take_edge takes a call that was found in this way from a
 // queue. Returns false if this queue is empty. Only one thread at a time may

@@ -2,6 +2,8 @@
 #include "tracer/sample/samples.h"
 #include "ipc/base/now.h"
 
+#include <string.h>
+
 // Returns true if the C functions of the sample can be used. A walk that has
 // missed CPython's evaluation loop contains too many C functions if there are
 // Python functions on the stack, because it also went through their callers.
@@ -28,7 +30,8 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->tid = thread->tid;
     stack->newest_id = head->newest_id;
     stack->ticks = head->ticks;
-    stack->depth = head->depth;
+    stack->depth = stack->walked = head->depth;
+    memcpy(stack->roots, head->roots, sizeof stack->roots);
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
     Attribution_judge(attribution, stack, head->flags & SAMPLE_ACTIVE);
     if (head->depth)

@@ -212,11 +212,20 @@ static void add_marked(struct Walk *walk, uintptr_t at, uintptr_t instruction)
         add(walk, mark->code, mark->code + walk->layout.code_bytecode);
 }
 
+// Adds the newest frame to the roots, of which there are `count` so far.
+static void add_root(struct Walk *walk, unsigned count, uintptr_t at)
+{
+    walk->roots[count < WALK_ROOTS ? count : WALK_ROOTS - 1] =
+        (struct WalkRoot){at, walk->depth - 1};
+}
+
 static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
-    uintptr_t at = start->read ? start->frame : 0;
+    uintptr_t at = start->read ? start->frame : 0, generator = 0;
+    unsigned roots = 0;
 
+    memset(walk->roots, 0, sizeof walk->roots);
     walk->depth = 0;
     walk->truncated = false;
     walk->torn = !start->read;
@@ -231,12 +240,16 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
             break;
         }
         instruction = word(frame, layout->frame_instruction);
+        if (generator && is_cs(walk, frame[layout->frame_owner]))
+            add_root(walk, roots++, generator);
         add_marked(walk, at, instruction);
         // The innermost frame is left out if C code has made it, because a call
         // from C has then just begun or ended.
         if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);
+        generator =
+            frame[layout->frame_owner] == WALK_OWNED_BY_GENERATOR ? at : 0;
         previous = word(frame, layout->frame_previous);
         walk->torn = previous == at ||
                      (previous == 0 &&

@@ -13,6 +13,10 @@
 
 // Largest number of frames that a walk over a stack returns.
 #define WALK_DEPTH 256
+// Number of roots that a walk over a stack returns.
+#define WALK_ROOTS 4
+// The owner byte of a coroutine's or a generator's frame.
+#define WALK_OWNED_BY_GENERATOR 1
 // Largest number of bytes that are read of a PyThreadState.
 #define WALK_STATE 1024
 // Largest number of bytes that are read of one of CPython's frames.
@@ -93,6 +97,13 @@ struct WalkStart {
     bool read;   // False if the PyThreadState could not be read.
 };
 
+// The frame of a coroutine or a generator that C code has resumed. The frame of
+// a task's outermost coroutine is one.
+struct WalkRoot {
+    uintptr_t at; // Address of the frame; 0 if there are fewer roots.
+    size_t frame; // Index in the frames of the stack.
+};
+
 struct WalkFrame {
     // Address of the code object without tag bits. The address may be 0 or
     // wrong.
@@ -120,6 +131,8 @@ struct Walk {
     bool torn;
     // True if the stack has more than WALK_DEPTH frames.
     bool truncated;
+    // The innermost roots. If there are more, the last one is the outermost.
+    struct WalkRoot roots[WALK_ROOTS];
 
     struct FrameLayout layout;
     // Only the part of a PyThreadState from this offset on is read.

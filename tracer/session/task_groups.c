@@ -349,6 +349,7 @@ static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
         .age_is_least = birth && birth->least,
         .chain_count = task->count,
         .steps = task->steps,
+        .cpu_share = task->cpu_share,
     };
     if (*task->waits_for)
         row->waits_for = Arena_text(&table->arena, task->waits_for);

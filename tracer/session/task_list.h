@@ -27,7 +27,8 @@ struct ListedTask {
     // numbers are those of lines in a struct TaskLines.
     uint32_t chain[TASK_CHAIN];
     unsigned count;
-    uint64_t steps; // UINT64_MAX if unknown.
+    uint64_t steps;   // UINT64_MAX if unknown.
+    double cpu_share; // CPU time as a share of a core; NaN if unknown.
 };
 
 struct TaskList { // All fields are 0 at first.

@@ -19,6 +19,7 @@
 
 enum {
     TASK_AGE,
+    TASK_CPU,
     TASK_STEPS,
     TASK_STEP,
     TASK_STATE,
@@ -31,8 +32,9 @@ enum {
 
 static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
     [TASK_AGE] = {.title = "AGE", .width = 7, .gap = 1},
+    [TASK_CPU] = {.title = "CPU%", .width = 5, .gap = 1, .importance = 1},
     [TASK_STEPS] =
-        {.title = "STEPS", .width = 6, .gap = 1, .importance = 1, .room = 30},
+        {.title = "STEPS", .width = 6, .gap = 1, .importance = 2, .room = 30},
     [TASK_STEP] = {.title = "STEP", .width = 6, .gap = 1},
     [TASK_STATE] =
         {.title = "STATE", .width = 5, .gap = 2, .left = true, .a_to_z = true},
@@ -106,6 +108,8 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
         TaskMarks_write_age(
             cell, task->age_s, task->age_is_least == 1,
             TaskMarks_is_long(singles->model, singles->group, task->age_s));
+    else if (column == TASK_CPU)
+        ListCell_share(cell, &singles->model->window, task->cpu_share);
     else if (column == TASK_STEPS)
         ListCell_put(cell, STYLE_PLAIN,
                      task->steps == NULL_U64
@@ -148,7 +152,8 @@ struct SinglesOrder {
 static double number_of(const struct SinglesOrder *order,
                         const struct TaskRow *task)
 {
-    double number = order->list->sort == TASK_AGE ? task->age_s
+    double number = order->list->sort == TASK_AGE   ? task->age_s
+                    : order->list->sort == TASK_CPU ? task->cpu_share
                     : order->list->sort == TASK_STEPS
                         ? Row_u64(task->steps)
                         : step_of(order->singles, task);
