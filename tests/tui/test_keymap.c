@@ -8,25 +8,8 @@
 
 #include "tests/unit.h"
 
-TEST(test_table)
+TEST(test_keys_without_a_request)
 {
-    for (size_t i = 0; i < KEYMAP_COUNT; i++) {
-        const struct Binding *binding = &KEYMAP[i];
-        assert_true(binding->keys[0] != 0);
-        assert_true(binding->about && *binding->about);
-        assert_true(binding->group && *binding->group);
-        for (int k = 0; k < BINDING_KEYS && binding->keys[k]; k++)
-            assert_int_equal(Keymap_request(binding->keys[k]),
-                             binding->request); // No key is bound twice.
-        for (size_t other = 0; other < i; other++)
-            assert_int_not_equal(binding->request, KEYMAP[other].request);
-    }
-    for (int request = REQUEST_NONE + 1; request <= REQUEST_QUIT; request++) {
-        int bound = 0;
-        for (size_t i = 0; i < KEYMAP_COUNT; i++)
-            bound += (int)KEYMAP[i].request == request;
-        assert_int_equal(bound, 1);
-    }
     assert_null(Keymap_find(0));
     assert_int_equal(Keymap_request(0), REQUEST_NONE);
     assert_int_equal(Keymap_request('X'), REQUEST_NONE);

@@ -75,21 +75,6 @@ static void check(const struct List *list, long count, long height)
     assert_true(list->top == 0 || list->top + rows <= count);
 }
 
-TEST(test_always_in_sight)
-{
-    struct List list = {0};
-    unsigned random = 7;
-    for (int round = 0; round < 20000; round++) {
-        struct ListRows rows = {0};
-        random = random * 1103515245 + 12345;
-        rows.count = (random >> 8) % 5 ? (random >> 16) % 200 : 0;
-        long height = (random >> 20) % 40;
-        List_press(&list, &rows, REQUEST_UP + (int)(random >> 24) % 6, 0);
-        List_fit(&list, &rows, height);
-        check(&list, rows.count, height);
-    }
-}
-
 static const char *selected(struct List *list, const struct ListRows *rows)
 {
     List_fit(list, rows, 4);
