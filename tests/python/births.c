@@ -18,15 +18,18 @@ static void dealloc(PyObject *object)
     Py_TYPE(object)->tp_free(object);
 }
 
-static PyTypeObject types[2] = {
-    {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "births.Seldom",
-     .tp_basicsize = sizeof(PyObject), .tp_flags = Py_TPFLAGS_DEFAULT,
-     .tp_alloc = alloc, .tp_dealloc = dealloc},
-    {PyVarObject_HEAD_INIT(NULL, 0).tp_name = "births.Often",
-     .tp_basicsize = sizeof(PyObject), .tp_flags = Py_TPFLAGS_DEFAULT,
-     .tp_alloc = alloc, .tp_dealloc = dealloc}};
+#define COUNTING(name)                                                         \
+    {                                                                          \
+        PyVarObject_HEAD_INIT(NULL, 0).tp_name = (name),                       \
+                                    .tp_basicsize = sizeof(PyObject),          \
+                                    .tp_flags = Py_TPFLAGS_DEFAULT,            \
+                                    .tp_alloc = alloc, .tp_dealloc = dealloc   \
+    }
+static PyTypeObject types[2] = {COUNTING("births.Seldom"),
+                                COUNTING("births.Often")};
 
-// make(type, count) makes objects that die at once.
+// make(type, count) makes objects that die at once. Returns the births and
+// deaths of the type so far.
 static PyObject *make(PyObject *module, PyObject *args)
 {
     int type;
@@ -37,18 +40,10 @@ static PyObject *make(PyObject *module, PyObject *args)
         return NULL;
     while (count-- > 0)
         Py_XDECREF(types[type].tp_alloc(&types[type], 0));
-    Py_RETURN_NONE;
-}
-
-// counts() returns the births and deaths of both types.
-static PyObject *counts(PyObject *module, PyObject *args)
-{
-    (void)module, (void)args;
-    return Py_BuildValue("(LL)(LL)", born[0], died[0], born[1], died[1]);
+    return Py_BuildValue("LL", born[type], died[type]);
 }
 
 static PyMethodDef methods[] = {{"make", make, METH_VARARGS, NULL},
-                                {"counts", counts, METH_NOARGS, NULL},
                                 {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, .m_name = "births", .m_methods = methods};

@@ -61,6 +61,15 @@ static void pass(double s)
     now.cpu_ns += (uint64_t)(s * 1e9);
 }
 
+// Ends the window, if there is one, and begins the next one.
+static void next_window(void)
+{
+    if (objects.phase == OBJECTS_OPEN)
+        Objects_end(&objects, &now);
+    Objects_fold(&objects, &now);
+    Objects_open(&objects, &now, 1, 1e9, false);
+}
+
 // Runs the program for a millisecond. The program makes temporary objects and
 // one that lives for the millisecond, leaks an object every ten milliseconds,
 // and makes objects in cycles, which a collection frees each second.
@@ -309,7 +318,7 @@ TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
     uint64_t born = 0;
 
     for (int window = 0; window < 3; window++) {
-        Objects_open(&objects, &now, 1, 1e9, false);
+        next_window();
         for (int i = 0; i < 10000; i++) {
             char name[32];
 
@@ -320,9 +329,8 @@ TEST_WITH(test_more_types_and_functions_than_fit, reset, NULL)
                 &many[10000 + i], (uint32_t)i);
         }
         pass(1);
-        Objects_end(&objects, &now);
-        Objects_fold(&objects, &now);
     }
+    next_window();
     for (int i = 0; i < objects.names; i++)
         born += objects.sums[i].counted_born;
     assert_int_equal(born, 30000);
@@ -336,82 +344,54 @@ TEST_WITH(test_names_of_dead_classes_make_room, reset, NULL)
     static const char many[400];
     uint64_t born = 0;
 
-    for (int window = 0; window < 60; window++) {
-        Objects_open(&objects, &now, 1, 1e9, false);
-        event(1, 3, true);
-        for (int i = 0; i < 100; i++) {
-            const void *type = &many[window % 4 * 100 + i];
-            char name[32];
-            uint32_t number;
+    for (int i = 0; i < 6000; i++) {
+        char name[32];
+        uint32_t number;
 
-            snprintf(name, sizeof name, "Made%d", window * 100 + i);
-            number = Objects_meet_type(&objects, type, name, false);
-            Objects_meet_pair(&objects, &now, number, &functions[0], 1);
-            Objects_died(&objects, &now, number);
-            objects.epoch++; // The class dies.
+        if (i % 100 == 0) {
+            next_window();
+            event(1, 3, true);
         }
-        pass(1);
-        Objects_end(&objects, &now);
-        Objects_fold(&objects, &now);
+        snprintf(name, sizeof name, "Made%d", i);
+        number = Objects_meet_type(&objects, &many[i % 400], name, false);
+        Objects_meet_pair(&objects, &now, number, &functions[0], 1);
+        Objects_died(&objects, &now, number);
+        objects.epoch++; // The class dies.
+        pass(1e-2);
     }
+    next_window();
     for (int i = 0; i < objects.names; i++)
         born += objects.sums[i].counted_born;
-    assert_int_equal(born, 60 * 101);
+    assert_int_equal(born, 6060);
     assert_in_range(objects.names, 500, OBJECT_NAMES);
     assert_float_equal(rates_of("Made5999").born, 0.1, 0.1);
     assert_true(rates_of("Leak").grows);
-    assert_true(objects.sums[0].counted_born > 4000);
 }
 
-// A batch of objects that is cleared every ten seconds is no leak.
-TEST_WITH(test_a_batch_is_no_leak, reset, NULL)
+// One function leaks 100 objects a second, and another one makes a thousand of
+// the same type, which die after a millisecond. A batch of objects that is
+// cleared every ten seconds is no leak.
+TEST_WITH(test_a_leak_and_a_batch, reset, NULL)
 {
-    static const char batch[1000];
-    int red = 0;
+    static const char leak[6000][16], batch[1000][16], temporary[500][16];
 
-    Objects_open(&objects, &now, 1, 1e9, false);
-    for (int turn = 0; turn < 300000; turn++) {
-        if (turn % 10 == 0)
-            event_of(&batch[turn / 10 % 1000], 0, 0, true);
-        if (turn % 10000 == 9999)
-            for (int i = 0; i < 1000; i++)
-                event_of(&batch[i], 0, 0, false);
-        pass(1e-3);
-        if (turn % 1000 < 999)
-            continue;
-        Objects_end(&objects, &now);
-        Objects_fold(&objects, &now);
-        red += rates_of("Temporary").grows;
-        Objects_open(&objects, &now, 1, 1e9, false);
-    }
-    assert_int_equal(red, 0);
-}
-
-// One function leaks an object of a type each 10 ms. Another function creates a
-// hundred times as many, which die after a millisecond.
-TEST_WITH(test_the_creator_of_a_leak, reset, NULL)
-{
-    static const char leaked[6000][16], short_lived[500][16];
-
+    next_window();
     for (int turn = 0; turn < 60000; turn++) {
-        // All objects are counted at first, and then a part of them.
-        double s = turn < 30000 ? 1 : turn / 1000 % 2 ? 0.18 : 0.02;
-
-        if (turn % 1000 == 0)
-            Objects_open(&objects, &now, s, 1e9, s < 1);
-        if (turn % 10 == 0)
-            event_of(&leaked[turn / 10], 0, 3, true);
-        for (int i = 0; i < 10; i++) {
-            event_of(&short_lived[(turn * 10 + i) % 500], 0, 0, true);
-            event_of(&short_lived[(turn * 10 + i + 490) % 500], 0, 0, false);
+        event_of(&temporary[turn % 500], 1, 0, true);
+        event_of(&temporary[(turn + 499) % 500], 1, 0, false);
+        if (turn % 10 == 0) {
+            event_of(&leak[turn / 10], 1, 3, true);
+            event_of(&batch[turn / 10 % 1000], 2, 2, true);
         }
+        for (int i = 0; turn % 10000 == 9999 && i < 1000; i++)
+            event_of(&batch[i], 2, 0, false);
         pass(1e-3);
         if (turn % 1000 < 999)
             continue;
-        if (objects.phase == OBJECTS_OPEN)
-            Objects_end(&objects, &now);
-        Objects_fold(&objects, &now);
-        if (turn > 20000)
-            assert_true(growth_of(4) > 30 && growth_of(1) < 10);
+        next_window();
+        assert_false(rates_of("Node").grows);
+        if (turn > 30000)
+            assert_true(rates_of("Leak").grows && growth_of(4) > 30 &&
+                        growth_of(1) < 10);
     }
 }
