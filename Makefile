@@ -126,8 +126,8 @@ fuzzers := $(filter tests/fuzz/%,$(test_helpers))
 programs = $(foreach t,$(unit_tests),\
 	$(if $(UNIT),$(if $(findstring $(UNIT),$t),build/$1/$t),build/$1/$t))
 benchmarks := $(if $(findstring --budget,$(ARGS))$(findstring timeline,$(ARGS)),$(here)/benchmarks/complete)
-modules := $(patsubst python/ocular/%,$(lib)/ocular/%,$(shell find \
-	python/ocular -type f ! -name '*.pyc' ! -name '.*'))
+modules := $(patsubst python/%,$(lib)/%,$(shell find python/ocular \
+	python/ocular_pytest.py -type f ! -name '*.pyc' ! -name '.*'))
 
 # During `make coverage`, each process of the tests uses the coverage variant and
 # coverage.py.
@@ -458,6 +458,7 @@ $(here)/$1/lib/ocular/_ocular$(extension_suffix): \
 		| $(if $(findstring san,$1),build/$1/runtime)
 	@mkdir -p $$(@D)
 	@ln -sfn '$(CURDIR)'/python/ocular/* $$(@D)/
+	@ln -sfn '$(CURDIR)'/python/ocular_pytest.py $$(@D)/../
 	@echo "  LINK  $$@"
 	$(quiet)$(CC) -shared $(flags_$1) -pthread $(LDFLAGS) -o $$@ $$(filter \
 		%.o,$$^) $(call libs,liburcu-bp) -ldl -lm
@@ -489,7 +490,7 @@ $(here)/tests/%$(extension_suffix): $(here)/obj/tests/%.o
 	$(quiet)$(CC) -shared $(flags_obj) -pthread $(LDFLAGS) -o $@ $^
 
 # The package's files are linked and not copied, so an edit takes effect at once.
-$(lib)/ocular/%: python/ocular/%
+$(lib)/%: python/%
 	@mkdir -p $(@D)
 	@ln -sfn '$(CURDIR)/$<' $@
 

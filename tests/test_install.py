@@ -164,6 +164,8 @@ def test_the_metadata(user):
     known = run(user.python, "-c", code).stdout
     version = re.search('VERSION "(.*)"', (ROOT / "ipc/version.h").read_text())[1]
     assert known.startswith(f"{version} >=3.12 EntryPoint(name='ocular', ")
+    assert "value='ocular_pytest', group='pytest11'" in known
+    assert list(user.path.glob("lib/*/site-packages/ocular_pytest.py"))
     (package,) = user.path.glob("lib/*/site-packages/ocular")
     names = {path.name for path in package.iterdir()}
     assert names > {"__init__.py", "__init__.pyi", "py.typed", "demo"}

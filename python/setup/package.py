@@ -160,9 +160,11 @@ def parts():
 
 
 def modules():
-    """Returns the files of the package without the extension, relative to python/."""
-    names = (str(path.relative_to(ROOT / "python")) for path in _walk("python/ocular"))
-    return sorted(names)
+    """Returns the files of the package without the extension, and pytest's plugin, relative
+    to python/."""
+    places = "python/ocular", "python/ocular_pytest.py"
+    files = (path for place in places for path in _walk(place))
+    return sorted(str(path.relative_to(ROOT / "python")) for path in files)
 
 
 def libraries(extension):
@@ -176,9 +178,12 @@ def write_info(tree):
     info = tree / INFO
     (info / "licenses").mkdir(parents=True)
     (info / "METADATA").write_text(metadata(), "utf-8")
-    points = [f"{name} = {where}" for name, where in PROJECT["scripts"].items()]
-    text = "\n".join(["[console_scripts]", *points]) + "\n"
-    (info / "entry_points.txt").write_text(text, "utf-8")
+    groups = {"console_scripts": PROJECT["scripts"], **PROJECT["entry-points"]}
+    points = [
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in rows.items())
+        for group, rows in groups.items()
+    ]
+    (info / "entry_points.txt").write_text("\n".join(points), "utf-8")
     for name in PROJECT["license-files"]:
         shutil.copyfile(ROOT / name, info / "licenses" / name)
     lines = "Wheel-Version: 1.0", "Generator: ocular", "Root-Is-Purelib: false"
