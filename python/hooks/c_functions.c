@@ -273,9 +273,9 @@ static const void *address_of(PyObject *callable)
     return definition_of(callable);
 }
 
-// Returns the stand-in of the callable as a borrowed reference, or NULL. Makes
-// the stand-in if it is missing.
-static PyObject *search(struct State *state, PyObject *callable)
+// Returns the record of the callable's stand-in, or NULL. Makes the stand-in if
+// it is missing.
+static struct Code *search(struct State *state, PyObject *callable)
 {
     PyObject *error = PyErr_GetRaisedException();
     PyObject *key = NULL, *code = NULL;
@@ -290,26 +290,39 @@ static PyObject *search(struct State *state, PyObject *callable)
     Py_XDECREF(key);
     PyErr_Clear();
     PyErr_SetRaisedException(error);
-    return code && Adopt_find(state, code) ? code : NULL;
+    return code ? Adopt_find(state, code) : NULL;
 }
 
-// Returns the record of the callable's stand-in, or NULL.
-static struct Code *stand_in(struct State *state, PyObject *callable)
+// Returns the record of the callable's stand-in, or NULL. Clears *fast if the
+// stand-in had to be searched.
+static struct Code *stand_in(struct State *state, PyObject *callable,
+                             bool *fast)
 {
     const void *address;
     struct SeenFunction *seen;
-    PyObject *code;
+    struct Code *code;
 
     if (PyFunction_Check(callable) || state->phase != PHASE_TRACING)
         return NULL;
     address = address_of(callable);
     seen = &state->c_seen[((uintptr_t)address >> 4) % SEEN_FUNCTIONS];
     if (address && seen->address == address)
-        return Adopt_find(state, seen->code);
+        return seen->code;
+    *fast = false;
     code = search(state, callable);
     if (code && address)
         *seen = (struct SeenFunction){address, code};
-    return code ? Adopt_find(state, code) : NULL;
+    return code;
+}
+
+// Writes a hit. Its hook began at `begin`, or `begin` is 0 if the hook did
+// something that is rare.
+static void write_hit(PyObject *caller, enum HitKind kind, size_t unit,
+                      const struct Code *code, uint64_t begin)
+{
+    if (StandIn_write(caller, kind, unit, code->hot.id) && begin)
+        ThreadTrace_note_c_hook(own_trace,
+                                ocular_state.engine.counting.ring.last - begin);
 }
 
 // Returns true if CPython reports no end of the call. CALL_FUNCTION_EX has no
@@ -324,14 +337,15 @@ static bool has_no_end(const struct State *state, const struct Code *caller,
 }
 
 enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
-                             uint32_t unit, PyObject *callable)
+                             uint32_t unit, PyObject *callable, uint64_t begin)
 {
     PyObject *object = (PyObject *)caller->who.address;
-    const struct Code *code = stand_in(state, callable);
-    bool known, counts;
+    bool fast = true, known, counts;
+    const struct Code *code = stand_in(state, callable, &fast);
 
     // Reading a name may have run code that ended the trace.
-    caller = Adopt_find(state, object);
+    if (!fast)
+        caller = Adopt_find(state, object);
     if (!caller)
         return C_ENDS;
     known = CCalls_note(caller, unit, code ? code->hot.id : 0);
@@ -341,7 +355,7 @@ enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
                               !(counts || CCalls_expects(caller, unit)))
         return C_ENDS;
     if (counts)
-        StandIn_write(object, HIT_C_BEGIN, unit, code->hot.id);
+        write_hit(object, HIT_C_BEGIN, unit, code, fast && known ? begin : 0);
     return known ? C_IS_KNOWN : C_GOES_ON;
 }
 
@@ -350,14 +364,15 @@ void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
 {
     PyObject *object = (PyObject *)caller->who.address;
     uint64_t begin = Clock_counter();
-    const struct Code *code = stand_in(state, callable);
+    bool fast = true;
+    const struct Code *code = stand_in(state, callable, &fast);
 
     // The search for the name takes time that must not count as time of the C
     // function.
-    if (code && !address_of(callable))
+    if (code && !fast)
         Writer_pay(begin, 0);
     if (code)
-        StandIn_write(object, HIT_C_END, unit, code->hot.id);
+        write_hit(object, HIT_C_END, unit, code, fast ? begin : 0);
 }
 
 void CFunctions_stop(struct State *state)

@@ -21,10 +21,11 @@ enum CEvent {
 };
 
 // Notes that the call instruction at code unit `unit` of `caller` is about to
-// call `callable`. If calls are counted now, counts the call of a C function.
-// Reading the name of an object of an extension may run code of the extension.
+// call `callable`. The hook began at `begin`, in ticks. If calls are counted
+// now, counts the call of a C function. Reading the name of an object of an
+// extension may run code of the extension.
 enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
-                             uint32_t unit, PyObject *callable);
+                             uint32_t unit, PyObject *callable, uint64_t begin);
 // Counts the end of a call of a C function.
 void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
                     PyObject *callable);

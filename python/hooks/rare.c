@@ -101,8 +101,9 @@ static PyObject *note_call(struct Code *code, PyObject *const *args,
     enum CEvent event = C_ENDS;
 
     if (ocular_state.sees_c && PyLong_Check(args[1]))
-        event = CFunctions_begin(&ocular_state, code,
-                                 (uint32_t)Call_unit(args[1]), args[2]);
+        event =
+            CFunctions_begin(&ocular_state, code, (uint32_t)Call_unit(args[1]),
+                             args[2], call->ticks);
     // At threshold 0 all calls of C functions write hits, but the call of a
     // Python function writes none here.
     if (ocular_state.counts_c) {

@@ -66,11 +66,13 @@ static void count_now(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     Py_XDECREF(offset);
 }
 
-void StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
+bool StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
 {
     if (!Hit_fits(0, unit, to))
-        return;
-    if ((!ocular_state.fast || !Writer_write(code, kind, unit, to)) &&
-        !Writer_write_again(code, kind, unit, to))
+        return false;
+    if (ocular_state.fast && Writer_write(code, kind, unit, to))
+        return true;
+    if (!Writer_write_again(code, kind, unit, to))
         count_now(code, kind, unit, to);
+    return false;
 }

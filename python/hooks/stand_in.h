@@ -19,4 +19,5 @@ PyObject *StandIn_new(struct State *state, PyObject *name, PyObject *file);
 // of a stand-in, has no such units.
 bool StandIn_find_units(struct State *state, const struct Code *code);
 // Writes a hit that does not come from an event of the code object `code`.
-void StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to);
+// Returns false if this took longer than usual.
+bool StandIn_write(PyObject *code, enum HitKind kind, size_t unit, size_t to);

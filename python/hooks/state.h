@@ -123,7 +123,7 @@ struct RaiseWatch {
 // A C function whose stand-in c_functions.c has found.
 struct SeenFunction {
     const void *address; // Identifies the C function. NULL if there is none.
-    PyObject *code;      // The stand-in. Borrowed.
+    struct Code *code;   // The record of the stand-in.
 };
 
 // The tracer of objects (object_watch.h).

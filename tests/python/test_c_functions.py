@@ -19,6 +19,8 @@ import pytest
 FILE = "<C function>"
 EXACT = dict(events=["c_call"], perfetto=False, quiet=True, deinstrument_threshold=0)
 
+BUDGET = dict(events="adaptive,c_call", overhead_budget=0.01, perfetto=False, quiet=True)
+
 
 def rows(snapshot):
     return {f["name"]: f for f in snapshot["functions"] if f["file"] == FILE}
@@ -250,9 +252,7 @@ def test_rates_under_a_budget_follow_from_the_callers():
         wanted = pytest.approx(each * len(numbers), rel=tolerance)
         return row["calls_per_s_error"] and row["calls_estimated"] == wanted
 
-    ocular.start_tracing(
-        events="adaptive,c_call", overhead_budget=0.01, perfetto=False, quiet=True
-    )
+    ocular.start_tracing(**BUDGET)
     try:
         ends = time.monotonic() + 60
         while not found or not all(is_right(name, *truth[name]) for name in truth):

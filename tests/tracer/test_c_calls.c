@@ -16,6 +16,7 @@ static struct Registry *registry;
 static struct Opcodes opcodes;
 static struct Code *caller, *one, *other; // `one` and `other` are C functions.
 static uint64_t ticks;
+static const struct ThreadTrace *const payer = (const void *)&ticks;
 
 static void set_up(void)
 {
@@ -90,6 +91,27 @@ static double error_of_time(void)
     return sqrt(calls->errors) / calls->ticks;
 }
 
+TEST_WITH(test_the_time_before_the_first_call_is_paid, set_up, tear_down)
+{
+    Counter_add(&caller->hot.entries, 1);
+    call(one, AT, 1);
+    CCalls_open(caller, ticks, 1000);
+    // The governor has kept the thread waiting for 500 ticks.
+    ticks += 500;
+    call(one, AT, 1);
+    CCalls_pay(caller, &(struct CPayment){payer, 0, 100, ticks, 1000});
+    ticks += 1000;
+    CCalls_pay(caller, &(struct CPayment){payer, 100, 200, ticks, 1000});
+    CCalls_close(caller, 1, ticks);
+    assert_in_range(CCalls_of(caller)->ticks, 780, 820);
+    assert_in_range(CCalls_of(caller)->hooks, 680, 720);
+    // If hooks took the whole time, there is no rate.
+    CCalls_open(caller, ticks, 1000);
+    CCalls_pay(caller, &(struct CPayment){payer, 0, 5000, ticks, 0});
+    CCalls_close(caller, 1, ticks + 10);
+    assert_true(CCalls_of(caller)->ticks < 0);
+}
+
 // A main loop is called once and never ends, but the window in it ends.
 TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
 {
@@ -112,7 +134,9 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     assert_in_range(error_of_time() * 1000, 5, 150);
     // The time of hooks does not count as time of the loop.
     CCalls_open(caller, ticks, 1000);
-    CCalls_pay(caller, 20000);
+    CCalls_pay(caller, &(struct CPayment){.payer = payer, .after = 1000});
+    // Hooks of other events ran between the two calls.
+    CCalls_pay(caller, &(struct CPayment){payer, 19000, 20000, ticks, 0});
     ticks += 21000;
     call(one, AT, 1000);
     CCalls_close(caller, 1, ticks);

@@ -11,13 +11,10 @@
 #define FIRST_CALLS 64
 #define FIRST 0.1 // Weight of a function's first window in all sums.
 // A window ends between two calls of the function, unless one call makes this
-// number of calls of C functions.
-#define MOST_CALLS 4096
+// number of calls of C functions. Their hits do not fill the ring of hits.
+#define MOST_CALLS 1024
 // Largest number of C functions that are kept for one instruction.
 #define PAIRS_MOST 16
-// The hooks' time is subtracted from a window's length, but at least
-// 1/PAID_MOST of the length remains.
-#define PAID_MOST 16
 // When samples are divided among C functions, a call counts at least this
 // number of cycles, because hooks cannot measure fewer.
 #define LEAST_CYCLES 50
@@ -216,6 +213,7 @@ static void begin(struct CCalls *calls, uint64_t entries, uint64_t ticks)
 {
     calls->hits = 0;
     calls->paid = 0;
+    calls->payer = NULL;
     calls->from_entries = calls->entries_then = entries;
     calls->from_ticks = ticks;
     if (!calls->begun)
@@ -252,7 +250,7 @@ static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
     // clock before another thread opened the window.
     double raw =
         ticks > calls->from_ticks ? (double)(ticks - calls->from_ticks) : 1;
-    double length = weight * fmax(raw - (double)calls->paid, raw / PAID_MOST);
+    double length = weight * (raw - (double)calls->paid);
 
     for (int i = 0; i < C_CALLS_BUCKETS; i++)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = after(pair)) {
@@ -269,14 +267,25 @@ static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
     off = before > 0 ? now * calls->ticks / before - length : length;
     calls->errors = kept * kept * calls->errors + off * off;
     calls->ticks = calls->ticks + length;
+    calls->hooks = kept * calls->hooks + weight * (double)calls->paid;
 }
 
-void CCalls_pay(struct Code *code, uint64_t ticks)
+void CCalls_pay(struct Code *code, const struct CPayment *payment)
 {
     struct CCalls *calls = CCalls_of(code);
+    uint64_t from = payment->before;
 
-    if (calls && calls->window == C_OPEN)
-        calls->paid += ticks;
+    if (!calls || calls->window != C_OPEN)
+        return;
+    // Hooks of other events ran since the thread's newest call, too.
+    if (calls->payer == payment->payer && calls->payer_paid < from)
+        from = calls->payer_paid;
+    // The window was opened while no other thread could run.
+    if (!calls->payer && payment->ticks - calls->from_ticks < payment->held)
+        calls->paid += payment->ticks - calls->from_ticks;
+    calls->paid += payment->after - from;
+    calls->payer = payment->payer;
+    calls->payer_paid = payment->after;
 }
 
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks)

@@ -20,6 +20,17 @@
 #define C_CALLS_SLICE 512
 #define C_CALLS_AGAIN 128
 
+// A hook of a call of a C function.
+struct CPayment {
+    const struct ThreadTrace *payer; // The record of its thread.
+    // Ticks that hooks have taken in this thread, without and with this hook.
+    uint64_t before, after;
+    uint64_t ticks; // The time of the hook.
+    // If the first hook in a window comes within these ticks, the thread was
+    // only kept waiting by the thread that has opened the window.
+    uint64_t held;
+};
+
 // Returns the counts of a function, or NULL if it has called no C function.
 static inline struct CCalls *CCalls_of(const struct Code *code)
 {
@@ -66,9 +77,9 @@ void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most);
 // and calls are not exact.
 bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
                   uint64_t ticks);
-// Subtracts `ticks`, which is the time that hooks took, from the length of the
-// open window. The caller holds the counting lock.
-void CCalls_pay(struct Code *code, uint64_t ticks);
+// Subtracts the time of hooks from the length of the open window. The caller
+// holds the counting lock.
+void CCalls_pay(struct Code *code, const struct CPayment *payment);
 // Closes the open window. `entries` is the function's number of entries at the
 // end of the window.
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks);

@@ -13,6 +13,8 @@
 
 #define C_CALLS_BUCKETS 16
 
+struct ThreadTrace;
+
 // A call instruction and a C function that it has called.
 struct CPair {
     struct CPair *_Atomic next; // The next pair in the same bucket.
@@ -51,7 +53,10 @@ struct CSums {
     // Calls per second of a C function, the square of their standard error, and
     // the numbers of calls and of exceptions.
     double rate, variance, calls, raised;
-    bool known; // True if some calls of the C function were counted.
+    // The parts of `calls` and `raised` of calling functions that were freed.
+    double gone_calls, gone_raised;
+    bool known;   // True if some calls of the C function were counted.
+    bool guessed; // True if a part of the rate was not counted in a window.
     // True if the call rate of one of the C function's callers is unknown.
     bool lacks;
 };
@@ -70,11 +75,16 @@ struct CCalls {
     uint64_t from_ticks;    // Ticks at the beginning of the window.
     _Atomic uint64_t begun; // Ticks at the beginning of the first window, or 0.
     uint64_t paid;          // Ticks that hooks took in the open window.
-    bool cut;               // True if a window ended in the middle of a call.
+    // The thread record of the newest call in the open window, or NULL, and the
+    // ticks that hooks had taken in this thread then.
+    const struct ThreadTrace *payer;
+    uint64_t payer_paid;
+    bool cut; // True if a window ended in the middle of a call.
     // Weighted sums, over closed windows, of the entries, of the lengths in
     // ticks, and of the squared errors. An error is the length of a window
     // minus the length that earlier windows let expect. `entries` is 0 if a
-    // window was cut.
-    _Atomic double entries, ticks, errors;
+    // window was cut. `hooks` is the sum of the ticks that hooks took, which
+    // `ticks` does not contain.
+    _Atomic double entries, ticks, errors, hooks;
     struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
 };

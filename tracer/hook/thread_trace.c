@@ -40,6 +40,8 @@ struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
     trace->registry = registry;
     trace->contention = contention;
     trace->cost = cost;
+    Counter_set(&trace->c_hook,
+                (uint64_t)(C_HOOKS * C_HOOK_S * contention->hz));
     return trace;
 }
 

@@ -39,6 +39,11 @@
 // Largest number of nested loops that the timeline shows.
 #define THREAD_TRACE_LOOPS 64
 
+// The mean time of a C function's hook is over about this many hooks.
+#define C_HOOKS 64
+// Seconds that are assumed before there is a mean.
+#define C_HOOK_S 25e-9
+
 struct Track;
 
 // Ticks of an interval between two events of a thread. Both numbers are 0 if
@@ -99,6 +104,9 @@ struct ThreadTrace {
     // How the thread spent the time before the next event, if the kernel was
     // asked.
     struct Spent spent;
+    // Mean ticks, times C_HOOKS, from the beginning of a C function's hook to
+    // its hit. Only the record's own thread changes `c_hook`.
+    counter_t c_hook;
     // Only the record's own thread uses `preemption`, while it holds the GIL.
     struct Preemption preemption;
     // The current shadow stack, to which `top`, `limit` and `bottom` belong.
@@ -271,6 +279,16 @@ static inline void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
     if (trace->ring)
         Ring_push(trace->ring, ticks, kind,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
+}
+
+// Notes the ticks that a C function's hook has taken until its hit. The thread
+// may lose the CPU meanwhile, so more than twice the mean counts as twice.
+static inline void ThreadTrace_note_c_hook(struct ThreadTrace *trace,
+                                           uint64_t ticks)
+{
+    uint64_t mean = Counter_own(&trace->c_hook) / C_HOOKS;
+
+    Counter_add(&trace->c_hook, (ticks < 2 * mean ? ticks : 2 * mean) - mean);
 }
 
 // Pushes a frame, whose fields the caller must set. The stack must have room.

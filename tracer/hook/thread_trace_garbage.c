@@ -3,6 +3,9 @@
 #include "tracer/code/c_calls.h"
 #include "tracer/hook/thread_trace_call.h"
 
+// Seconds within which a thread runs again after the governor has armed code.
+#define HELD_S 1e-3
+
 // A call of a C function, or a garbage collection.
 struct CodeInC {
     struct Code *code; // The stand-in.
@@ -99,7 +102,8 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
     };
     struct Frame *frame;
 
-    Counter_add(&trace->overhead, (uint64_t)(C_HOOK_S * trace->contention->hz));
+    // These hooks take longer than those of calls before they write a hit.
+    Counter_add(&trace->overhead, Counter_get(&trace->c_hook) / C_HOOKS);
     if (!call.code || !call.code->who.c_function)
         return;
     if (Hit_kind(hit) == HIT_C_END) {
@@ -128,10 +132,16 @@ bool ThreadTrace_run_c(struct ThreadTrace *trace, struct Code *code,
     };
 
     if (!code->who.garbage) {
-        uint64_t before = Counter_own(&trace->overhead);
+        struct CPayment payment = {
+            .payer = trace,
+            .before = Counter_own(&trace->overhead),
+            .ticks = hit->ticks,
+            .held = (uint64_t)(HELD_S * trace->contention->hz),
+        };
 
         call_c(trace, code, hit, depth);
-        CCalls_pay(code, Counter_own(&trace->overhead) - before);
+        payment.after = Counter_own(&trace->overhead);
+        CCalls_pay(code, &payment);
     } else if (Hit_kind(hit) == HIT_C_BEGIN) {
         begin(trace, &call);
     } else if (Hit_kind(hit) == HIT_C_END) {

@@ -8,10 +8,6 @@
 #include "tracer/hook/hit.h"
 #include "tracer/hook/thread_trace.h"
 
-// A hook that reports the beginning or end of a C function takes this many
-// seconds longer than other hooks, because it must find the function.
-#define C_HOOK_S 25e-9
-
 // Counts a HIT_C_BEGIN or a HIT_C_END at `depth`. `code` has the values of
 // garbage collections, or is a function that calls a C function. Returns false,
 // because no hook is to be removed. The caller of ThreadTrace_run_c holds the

@@ -16,6 +16,8 @@
 #define SURE_CYCLES 1000
 // Least number of samples for a mean that is computed from samples.
 #define SAMPLES_ENOUGH 20
+// Relative error of the time that hooks take.
+#define UNSURE 0.125
 
 // The counts of a function's calls of C functions are multiplied by these
 // factors.
@@ -52,7 +54,9 @@ static void fill_by_time(struct Factor *factor, const struct Code *code,
 
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
     // If calls come in bursts, the lengths of windows differ.
-    factor->error = ticks > 0 ? sqrt(calls->errors) / ticks : NAN;
+    factor->error = ticks > 0 ? hypot(sqrt(calls->errors) / ticks,
+                                      UNSURE * calls->hooks / ticks)
+                              : NAN;
     factor->calls =
         factor->rate *
         fmax((double)(int64_t)(at->ticks - calls->begun) / at->hz, 0);
