@@ -13,6 +13,9 @@
 // Computes the rates of all C functions (struct CSums). The rows of all other
 // functions must have been filled before.
 void CRates_update(const struct Moment *at);
+// Keeps the exceptions and calls in C functions of a function that will be
+// freed.
+void CRates_retire(struct Registry *registry, const struct Code *code);
 // For a C function, fills in the exceptions, and if not all calls are counted,
 // the calls and cycles. For a function that calls C functions, stores the
 // number of its calls that its row has.

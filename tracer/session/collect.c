@@ -3,6 +3,7 @@
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/builder.h"
+#include "tracer/session/c_rates.h"
 #include "tracer/session/recorder.h"
 
 #include <time.h>
@@ -95,6 +96,7 @@ static void reclaim(struct Session *session)
         next = code->node.next_retired;
         Roll_remove(&session->roll, code);
         Retired_add(&session->retired, code);
+        CRates_retire(engine->registry, code);
         if (session->timeline)
             Names_retire(&engine->names, code);
         Code_free(code);

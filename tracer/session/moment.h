@@ -17,8 +17,9 @@ struct Moment {
     double now; // CLOCK_MONOTONIC in seconds at the time of the snapshot.
     // CLOCK_MONOTONIC in seconds at which tracing began.
     double started;
-    double hz;      // Ticks per second.
-    uint64_t ticks; // Time of the snapshot in ticks.
+    double hz;           // Ticks per second.
+    const int64_t *cost; // Ticks of each kind of hook.
+    uint64_t ticks;      // Time of the snapshot in ticks.
     // CPU time of the process in ns at the time of the snapshot.
     uint64_t cpu_ns;
     // Time of the sampler's newest step, or NULL if there is no sampler.

@@ -18,6 +18,7 @@
 // because the cost of CPython's own events is known only to some 100 cycles.
 #define LEAST_C 300
 #define UNKNOWN_RATE 0.5 // A rate with a larger relative error is not shown.
+#define GUESSED_RATE 1   // Rates of C functions are shown up to this error.
 
 // Rounds an estimate to one digit if it is based on few samples. `samples` is
 // NaN if their number is not known.
@@ -99,8 +100,9 @@ static void put_rate(struct ListCell *out, const struct TableCell *cell)
     double error = rate_error(row, rate);
     bool rough =
         (!Row_is_sliced(row) && samples < WINDOW_FEW) || error > ROUGH_RATE;
-    bool unknown =
-        !Row_is_sliced(row) && (samples < WINDOW_LEAST || error > UNKNOWN_RATE);
+    bool unknown = Row_is_sliced(row)
+                       ? Row_is_c(row) && error >= GUESSED_RATE
+                       : samples < WINDOW_LEAST || error > UNKNOWN_RATE;
     ListCell_number(out, rate, Number_rate);
     if (rate == 0)
         out->style = STYLE_FAINT;
