@@ -259,6 +259,21 @@ TEST_WITH(test_callers_of_dark_code_are_reported_once, set_up, tear_down)
     assert_false(CallEdges_pop(&edges, &edge));
 }
 
+// A thread that sleeps on is walked again only if its stack had unknown code,
+// and only if the registry has grown.
+TEST_WITH(test_a_stack_whose_code_came_later, set_up, tear_down)
+{
+    while (Registry_next_id(registry) < 10)
+        ;
+    stack.newest_id = Registry_newest_id(registry);
+    STACK(0x1000, 0x5000);
+    assert_false(Attribution_can_find_more(&attribution, &stack));
+    Registry_add(registry, make_code(Registry_next_id(registry), 0x5000));
+    assert_true(Attribution_can_find_more(&attribution, &stack));
+    STACK(0x1000, 0x2000);
+    assert_false(Attribution_can_find_more(&attribution, &stack));
+}
+
 // If allocation fails at a function's first sample, the next sample allocates
 // again. No allocated memory leaks (make asan).
 TEST_WITH(test_memory_is_out, set_up, tear_down)

@@ -191,6 +191,17 @@ static void push_c(const struct Attribution *attribution,
         push(attribution, stack, code);
 }
 
+bool Attribution_can_find_more(const struct Attribution *attribution,
+                               const struct SampledStack *stack)
+{
+    if (stack->newest_id == Registry_newest_id(attribution->registry))
+        return false;
+    for (unsigned i = 0; i < stack->depth; i++)
+        if (!code_of(attribution, stack, i))
+            return true;
+    return false;
+}
+
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active)
 {

@@ -120,6 +120,10 @@ uint32_t Attribution_unit(const struct Attribution *attribution,
 // `active` is true if the thread held the GIL.
 void Attribution_judge(const struct Attribution *attribution,
                        struct SampledStack *stack, bool active);
+// Returns true if the registry lacked code of the stack when the stack was
+// read, and has got new code since.
+bool Attribution_can_find_more(const struct Attribution *attribution,
+                               const struct SampledStack *stack);
 // Credits `cpu_ns` of CPU time and `wait_ns` of waiting time to the functions
 // on the stack, and divides the waiting time by its kind. Attribution_add also
 // divides the thread's CPU time by functions, in *functions. Returns the part

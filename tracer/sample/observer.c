@@ -83,11 +83,18 @@ static bool observe(struct Observer *observer, size_t place,
     struct SampledThread *thread =
         observer->sampling->threads.table->threads[place];
     struct GilWatch *gil = &observer->sampling->gil;
-    enum Observation seen = SampledThread_observe(
-        thread, &observer->sampling->clock, now, first_ns);
-    double cpu_ns, wait_ns = thread->wait_ns;
+    enum Observation seen;
+    double cpu_ns, wait_ns;
     bool on_cpu = false, running = false;
 
+    // The registry may have got the code of a thread that sleeps on. This is
+    // usual soon after the start of tracing.
+    if (Attribution_can_find_more(&observer->sampling->attribution,
+                                  &thread->stack))
+        thread->walked = false;
+    seen = SampledThread_observe(thread, &observer->sampling->clock, now,
+                                 first_ns);
+    wait_ns = thread->wait_ns;
     if (seen == OBSERVED_GONE)
         return false;
     if (thread->listed)
@@ -117,10 +124,6 @@ static bool observe(struct Observer *observer, size_t place,
     thread->stack.idle = SampledThread_is_idle(thread);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
-    // After the first observation the stack is read once more, because the
-    // registry lacks some of its code soon after the start of tracing.
-    if (seen == OBSERVED_NEW)
-        thread->walked = false;
     return thread->ran || seen == OBSERVED_NEW;
 }
 
