@@ -158,7 +158,7 @@ def test_the_viewer_attaches(user, tmp_path):
 def test_the_metadata(user):
     code = """if True:
         from importlib.metadata import distribution
-        found = distribution("ocular")
+        found = distribution("ocular-top")
         print(found.version, found.metadata["Requires-Python"], *found.entry_points)
     """
     known = run(user.python, "-c", code).stdout
@@ -205,11 +205,26 @@ def test_another_python_says_so(user, tmp_path):
     assert "needs a shared library that is not on this machine: liburcu-xx" in done.stderr
 
 
+def test_the_other_ocular_is_named(user):
+    """`ocular` on PyPI is another project with a package of the same name."""
+    (packages,) = user.path.glob("lib/*/site-packages")
+    code = "import ocular"
+    assert run(user.python, "-c", code).stderr == ""
+    other = packages / "ocular-0.1.7.dist-info"
+    other.mkdir()
+    try:
+        said = run(user.python, "-c", code).stderr
+    finally:
+        other.rmdir()
+    assert "RuntimeWarning: the distribution 'ocular' in" in said
+    assert said.startswith("<string>:1:") and "pip uninstall ocular ocular-top" in said
+
+
 def test_uninstalled_nothing_is_left(user):
     """Must be the last test that uses this environment."""
     run(user.python, "-c", "import ocular.demo")
     assert user.files() > user.empty
-    user.pip("uninstall", "--yes", "ocular")
+    user.pip("uninstall", "--yes", "ocular-top")
     assert user.files() == user.empty
 
 
@@ -225,9 +240,9 @@ def test_editable(tmp_path):
         ROOT / "python/ocular/__init__.py"
     )
     assert list(package.glob("_ocular.*.so")) and package.is_relative_to(BUILD)
-    (viewer,) = tmp_path.glob("ocular-*.data/scripts/ocular-top")
+    (viewer,) = tmp_path.glob("ocular_top-*.data/scripts/ocular-top")
     assert run("sh", viewer, "--version").stdout.startswith("ocular-top ")
-    assert list(tmp_path.glob("ocular-*.dist-info/entry_points.txt"))
+    assert list(tmp_path.glob("ocular_top-*.dist-info/entry_points.txt"))
     refused = build("editable", tmp_path, change=READ_ONLY, status=1)
     assert "a clone that make can write to" in refused
 
@@ -241,10 +256,10 @@ def test_the_archive_builds_by_itself(tmp_path):
     objects are newer than the sources, so make compiles nothing. The build fails if the
     archive lacks a header or a source."""
     build("sdist", tmp_path)
-    (path,) = tmp_path.glob("ocular-*.tar.gz")
+    (path,) = tmp_path.glob("ocular_top-*.tar.gz")
     with tarfile.open(path) as archive:
         archive.extractall(tmp_path, filter="data")
-    (tree,) = tmp_path.glob("ocular-*/")
+    (tree,) = tmp_path.glob("ocular_top-*/")
     names = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file()}
     assert "PKG-INFO" in names
     if (ROOT / ".git").exists() and shutil.which("git"):
@@ -267,6 +282,30 @@ def test_the_archive_builds_by_itself(tmp_path):
     # Without git, the archive contains the same sources.
     again = in_setup("import package\nprint(*package.sources(), sep='\\n')", tree).stdout
     assert {*again.splitlines(), "PKG-INFO"} == names
+    # The archive is the same if the files have other dates.
+    (tree / "README.md").touch()
+    (tmp_path / "again").mkdir()
+    build("sdist", tmp_path / "again", tree)
+    assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes()
+
+
+def test_the_readme_for_pypi():
+    """PyPI has no files beside the README, so no link may be relative."""
+    code = """
+    import package
+    print(package.metadata())
+    print("====", package.readme("![a](b.png) [c](d.md#e) [f](https://g/h)", "https://x/y"))
+    """
+    found, _, changed = in_setup(code).stdout.partition("====")
+    assert found.startswith("Metadata-Version: 2.4\nName: ocular-top\n")
+    assert "Ocular also measures its own cost" in found
+    links = re.findall(r"\]\(([^)]*)\)", found)
+    assert [link for link in links if not link.startswith("https://")] == []
+    assert changed.split() == [
+        "![a](https://x/y/raw/HEAD/b.png)",
+        "[c](https://x/y/blob/HEAD/d.md#e)",
+        "[f](https://g/h)",
+    ]
 
 
 def test_a_read_only_tree_is_copied():
@@ -333,7 +372,7 @@ def test_make_installs_and_removes(tmp_path):
     path = ENVIRONMENT | {"PYTHONPATH": str(library)}
     assert run(root / "bin/ocular-top", "--version").stdout
     assert run(root / "bin/ocular", "--version", env=path).stdout
-    assert len(list(library.glob("ocular-*.dist-info/RECORD"))) == 1
+    assert len(list(library.glob("ocular_top-*.dist-info/RECORD"))) == 1
     run("make", "install", *words, env=quiet)  # this installs over the first installation
     run("make", "uninstall", *words, env=quiet)
     assert [path for path in root.rglob("*") if path.is_file()] == []
@@ -372,7 +411,7 @@ def test_make_wheel_holds_its_libraries(place):
     environment = Environment(place / "elsewhere")
     environment.install(wheel)
     (extension,) = environment.path.glob("lib/*/site-packages/ocular/_ocular.*.so")
-    copies = extension.parent.parent / "ocular.libs"
+    copies = extension.parent.parent / "ocular_top.libs"
     library = extension.with_name("libocular_formats.so")
     for program in environment.bin / "ocular-top", extension, library, *copies.iterdir():
         linked = dict(re.findall(r"(\S+) => (.*?) \(0x", run("ldd", program).stdout))

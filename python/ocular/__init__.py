@@ -90,6 +90,29 @@ def _check_frames():
 
 _check_frames()
 
+
+def _warn_of_namesake():
+    """Warns if the other project that PyPI calls `ocular` is installed into the same
+    folder. Both have a package `ocular`, so the project that is installed or removed last
+    replaces or removes files of the other."""
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    if any(name.startswith("ocular-") and name.endswith("-info") for name in names):
+        warnings.warn(
+            f"the distribution 'ocular' in {folder} is another project, whose files are in "
+            "Ocular's folder: run `pip uninstall ocular ocular-top`, then install "
+            "ocular-top again",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+if __spec__.loader_state != "attaching":  # see load() in tui/attach/script.c
+    _warn_of_namesake()
+
 __all__ = [
     "__version__",
     "export",

@@ -75,7 +75,7 @@ def remove(packages, root):
     """Removes the installed files that RECORD lists, and the empty folders. Returns the
     number of files."""
     count = 0
-    for info in list(packages.glob(f"{package.NAME}-*.dist-info")):
+    for info in list(packages.glob(f"{package.FILES}-*.dist-info")):
         with (info / "RECORD").open(newline="") as lines:
             names = [line[0] for line in csv.reader(lines)]
         for name in names:
@@ -86,7 +86,7 @@ def remove(packages, root):
                 made.unlink()
             count += path.is_file()
             path.unlink(missing_ok=True)
-        for top in info, packages / package.NAME:
+        for top in info, packages / package.PACKAGE:
             for folder, _, _ in list(os.walk(top, topdown=False)):
                 if not os.listdir(folder):
                     os.rmdir(folder)
@@ -125,7 +125,7 @@ def main(arguments):
         return
     install(packages, root, *map(Path, arguments))
     print(
-        f"ocular: {packages}/{package.NAME}, {root}/bin/ocular and ocular-top, "
+        f"ocular: {packages}/{package.PACKAGE}, {root}/bin/ocular and ocular-top, "
         f"manual pages and completion in {root}/share"
     )
 

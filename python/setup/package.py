@@ -35,10 +35,13 @@ SOURCES = (
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 NAME = PROJECT["name"]
+PACKAGE = "ocular"  # the name by which programs import it
+FILES = NAME.replace("-", "_")  # the name in the names of files
+URLS = PROJECT.get("urls", {})
 VERSION = re.search(
     '^#define OCULAR_VERSION "(.*)"', (ROOT / "ipc" / "version.h").read_text("utf-8"), re.M
 )[1]
-STEM = f"{NAME}-{VERSION}"
+STEM = f"{FILES}-{VERSION}"
 INFO = f"{STEM}.dist-info"
 SCRIPTS = f"{STEM}.data/scripts"
 DATA = f"{STEM}.data/data"
@@ -60,11 +63,29 @@ def metadata():
         f"Summary: {PROJECT['description']}",
         f"License-Expression: {PROJECT['license']}",
         *(f"License-File: {name}" for name in PROJECT["license-files"]),
+        f"Keywords: {','.join(PROJECT['keywords'])}",
         *(f"Classifier: {text}" for text in PROJECT["classifiers"]),
+        *(f"Project-URL: {name}, {url}" for name, url in URLS.items()),
         f"Requires-Python: {PROJECT['requires-python']}",
         "Description-Content-Type: text/markdown",
     ]
-    return "\n".join(lines) + "\n\n" + (ROOT / PROJECT["readme"]).read_text("utf-8")
+    text = (ROOT / PROJECT["readme"]).read_text("utf-8")
+    return "\n".join(lines) + "\n\n" + readme(text, URLS.get("Source"))
+
+
+def readme(text, source):
+    """Returns the README as PyPI has to get it. PyPI has only this one file, so links to
+    files of the sources must name the repository. Without a repository, links become plain
+    text and pictures are left out."""
+
+    def change(found):
+        mark, words, name = found.groups()
+        if source:
+            return f"{mark}[{words}]({source}/{'raw' if mark else 'blob'}/HEAD/{name})"
+        return "" if mark else words
+
+    text = re.sub(r"(!?)\[([^]]*)\]\((?![a-z]+:|#)([^)]*)\)", change, text)
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 def tag():
@@ -77,9 +98,9 @@ def tag():
 
 
 def seconds():
-    """Returns the time stamp for archives. Archives are reproducible if
-    SOURCE_DATE_EPOCH is set."""
-    return int(os.environ.get("SOURCE_DATE_EPOCH", time.time()))
+    """Returns the time stamp of all files in an archive. The stamp is constant, so that the
+    same files make the same archive. SOURCE_DATE_EPOCH sets another stamp."""
+    return int(os.environ.get("SOURCE_DATE_EPOCH", 1580601600))  # 2020-02-02
 
 
 # --- What is compiled ---------------------------------------------------------
@@ -150,7 +171,7 @@ def parts():
     with _workplace() as root, tempfile.TemporaryDirectory() as into:
         _run_make(root, into)
         name = "_ocular" + sysconfig.get_config_var("EXT_SUFFIX")
-        extension = Path(into, "lib").resolve() / NAME / name
+        extension = Path(into, "lib").resolve() / PACKAGE / name
         if not extension.exists():
             sys.exit(f"make has built for {interpreter()}, and not for {sys.executable}.")
         yield extension, Path(into, "ocular-top").resolve()
@@ -198,8 +219,8 @@ def write_tree(tree, extension, viewer):
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "python" / name, path)
     for path in libraries(extension):
-        shutil.copyfile(path, tree / NAME / path.name)
-        (tree / NAME / path.name).chmod(0o755)
+        shutil.copyfile(path, tree / PACKAGE / path.name)
+        (tree / PACKAGE / path.name).chmod(0o755)
     write_program(tree, viewer.read_bytes())
     write_shared(tree)
     write_info(tree)
@@ -297,17 +318,15 @@ def write_sdist(directory):
         tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
 
-        def add(name, content, mode, changed):
+        def add(name, content, mode):
             entry = tarfile.TarInfo(f"{STEM}/{name}")
-            entry.size, entry.mode, entry.mtime = len(content), mode, changed
+            entry.size, entry.mode, entry.mtime = len(content), mode, now
             archive.addfile(entry, io.BytesIO(content))
 
         for source in sources():
-            state = (ROOT / source).stat()
-            mode = 0o755 if state.st_mode & 0o100 else 0o644
-            changed = min(int(state.st_mtime), now)
-            add(source, (ROOT / source).read_bytes(), mode, changed)
-        add("PKG-INFO", metadata().encode(), 0o644, now)
+            mode = 0o755 if (ROOT / source).stat().st_mode & 0o100 else 0o644
+            add(source, (ROOT / source).read_bytes(), mode)
+        add("PKG-INFO", metadata().encode(), 0o644)
     Path(directory, name).write_bytes(packed.getvalue())
     return name
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import package
 
-LIBRARIES = f"{package.NAME}.libs"
+LIBRARIES = f"{package.FILES}.libs"
 # Lists folders that may hold the libraries, relative to the folder that holds bin/. The
 # folders are those of pip, Fedora's pip, Debian's pip, Debian's packages and pip --target.
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
@@ -77,7 +77,7 @@ def repair(tree, plain):
 
 def place_viewer(tree):
     """Puts the viewer in place of auditwheel's script, with a path to the libraries."""
-    moved = tree / f"{package.NAME}.scripts" / "ocular-top"
+    moved = tree / f"{package.FILES}.scripts" / "ocular-top"
     moved.replace(tree / package.SCRIPTS / "ocular-top")
     moved.parent.rmdir()
     paths = ":".join(os.path.join("$ORIGIN/..", place, LIBRARIES) for place in PLACES)

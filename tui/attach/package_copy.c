@@ -249,8 +249,8 @@ static int copy_folder(const struct PackageCopy *package, const char *source,
     return to < 0 ? to : error;
 }
 
-// The folder ocular.libs of a wheel contains the libraries that the extension
-// needs.
+// The folder ocular_top.libs of a wheel contains the libraries that the
+// extension needs.
 static int copy_package(const struct PackageCopy *package, const char *source,
                         int place)
 {
@@ -262,7 +262,7 @@ static int copy_package(const struct PackageCopy *package, const char *source,
         return folder;
     error = copy_folder(package, source, folder, "ocular");
     if (!error)
-        error = copy_folder(package, source, folder, "ocular.libs");
+        error = copy_folder(package, source, folder, "ocular_top.libs");
     close(folder);
     return error == -ENOENT ? 0 : error;
 }

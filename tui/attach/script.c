@@ -76,6 +76,8 @@ static const char text[] =
     "places)\n"
     "def load(sys, spec):\n"
     "    from importlib import _bootstrap\n"
+    // ocular/__init__.py then prints no warning into the program.
+    "    spec.loader_state = 'attaching'\n"
     "    try:\n"
     // Waits until an import by another request has ended.
     "        _bootstrap._load(spec)\n"
