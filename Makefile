@@ -32,7 +32,7 @@ endif
 
 # --- Set-up: packages and interpreter, checked again by every make -----------
 
-without_setup := help clean format lint matrix fresh
+without_setup := help clean format lint matrix fresh wheels
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
 with_tests := $(if $(filter test pytest prepare unit asan tsan valgrind coverage figures,$(goals)),--tests)
@@ -146,7 +146,7 @@ endif
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit pytest asan tsan valgrind coverage fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint analyse clean help matrix fresh parts wheel sdist install uninstall
+	lint analyse clean help matrix fresh parts wheel wheels sdist install uninstall
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -301,6 +301,9 @@ wheel: all $(here)/wheel-tools/complete ## a wheel for other machines, with its 
 	@PATH='$(CURDIR)/$(here)/wheel-tools/bin':"$$PATH" \
 		$(here)/wheel-tools/bin/python -B python/setup/wheel.py \
 		$(extension) $(top) build/dist
+
+wheels: ## a wheel for each CPython 3.12 to 3.15 on the path, or for each of PYTHONS=...
+	@python/setup/wheels
 
 sdist: ## the sources as an archive: build/dist
 	@'$(interpreter)' -B python/setup/package.py sdist build/dist
