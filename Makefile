@@ -327,6 +327,7 @@ formatted := $(wildcard ipc/*.[ch] ipc/*/*.[ch] tracer/*/*.[ch] tui/*/*.[ch] \
 scripts := .ci/run .ci/unchecked $(filter-out %.py %.txt %__pycache__,$(wildcard python/setup/*)) \
 	tests/analyse tests/run_units tests/fuzz/run_fuzzers $(wildcard tests/install/*) $(wildcard docs/completion/bash/*)
 lint_tool := build/lint/bin/
+stub := python/ocular/__init__.pyi
 
 build/lint/complete: .ci/lint-requirements.txt
 	@python/setup/venv python3 $(@D) $<
@@ -336,11 +337,14 @@ format: build/lint/complete ## apply clang-format and ruff
 	@$(lint_tool)clang-format -i $(formatted)
 	@$(lint_tool)ruff format --quiet
 
-lint: build/lint/complete ## clang-format, ruff and shellcheck have no complaint
+lint: build/lint/complete ## clang-format, ruff, shellcheck, mypy and pyright have no complaint
 	@$(lint_tool)clang-format --dry-run -Werror $(formatted)
 	@$(lint_tool)ruff check --quiet
 	@$(lint_tool)ruff format --check --quiet
 	@$(lint_tool)shellcheck $(scripts)
+	@$(lint_tool)mypy --strict --no-error-summary --cache-dir build/lint/mypy $(stub)
+	@PYRIGHT_PYTHON_CACHE_DIR=build/lint/pyright $(lint_tool)pyright --warnings $(stub) \
+		>build/lint/pyright.log || { cat build/lint/pyright.log; false; }
 
 # Leaves out options such as -fPIC, which do not matter to clang-tidy.
 analyse: ## clang-tidy and cppcheck have no complaint (takes minutes)
