@@ -240,6 +240,7 @@ static const struct Field TASK_GROUP_FIELDS[] = {
     LIST(TaskGroup, tasks, task_count, TASK_RECORD, OWN),
     F64(TaskGroup, cpu_share, MERGE(SUM, LIVE)),
     F64(TaskGroup, steps_per_s, MERGE(SUM, LIVE)),
+    BOOL(TaskGroup, count_is_least, MERGE(ANY, SILENT)),
 };
 static const struct Record TASK_GROUP_RECORD =
     RECORD(TaskGroup, "task_group", TASK_GROUP_FIELDS);

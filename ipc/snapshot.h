@@ -337,6 +337,9 @@ struct TaskGroup {
     // group is for a line of the program.
     double cpu_share;
     double steps_per_s; // Steps of the group's tasks per second.
+    // bool: true if the place may have more tasks, because Ocular has forgotten
+    // or missed tasks in the newest minute.
+    uint64_t count_is_least;
 };
 
 // Returns a number for the group's coroutine function that is the same in all

@@ -41,6 +41,10 @@ struct TaskWatch {
     bool gap;
     bool missed; // True if the table has lost tasks with a place since the last
                  // walk.
+    // True if places have lost tasks that no walk had found yet. The tasks that
+    // still live have higher numbers than `first`, and no place.
+    bool evicted;
+    uint64_t first; // Number of the first task whose place was noted, or 0.
     PyObject *creators[CREATOR_COUNT]; // Code with our events, or NULL.
     struct TaskLines places;
     counter_t place_steps[TASK_PLACES];
@@ -91,6 +95,7 @@ static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
     if (!make)
         return NULL;
     watch->missed |= idlest->place && !idle_of(watch, idlest);
+    watch->evicted |= idlest->place && !idlest->walked;
     *idlest = (struct KnownTask){.check = check, .turn = watch->turn};
     return idlest;
 }
@@ -106,6 +111,8 @@ struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
         known->turn = watch->turn;
         known->walked = true;
     }
+    if (watch && watch->evicted && !(known && known->place))
+        watch->missed |= AwaitTask_number(read) > watch->first;
     return known;
 }
 
@@ -243,6 +250,8 @@ static void note_creation(struct State *state, const PyObject *task,
     known->steps = known->group = 0;
     known->walked = false;
     known->place = find_place(state, state->task_watch);
+    if (!state->task_watch->first)
+        state->task_watch->first = AwaitTask_number(read);
 }
 
 bool TaskWatch_returned(struct State *state, PyObject *result)

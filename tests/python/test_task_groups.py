@@ -554,6 +554,8 @@ def test_places_of_old_tasks_stay():
             return [place["count"] for place in places if place["line"] == line]
 
         await whole(lambda groups: count() == [500])
+        places = ocular.snapshot()["tasks"]["places"]
+        assert not any(place["count_is_least"] for place in places)
         for _ in range(20):
             await asyncio.gather(*(short() for _ in range(5000)))
             await whole(lambda groups: groups["stays"]["count"] == 500)
@@ -567,6 +569,27 @@ def test_places_of_old_tasks_stay():
         asyncio.run(main())
     finally:
         ocular.stop_tracing()
+
+
+def test_the_count_of_a_place_may_be_a_lower_bound():
+    """Ocular remembers fewer tasks than the program creates."""
+
+    async def main():
+        event = asyncio.Event()
+        await whole(lambda groups: "main" in groups)
+        tasks = [asyncio.create_task(stays(event)) for _ in range(20_000)]
+
+        def is_least(groups):
+            places = ocular.snapshot()["tasks"]["places"]
+            return places and places[0]["count_is_least"] and places[0]["count"] < 20_000
+
+        await whole(is_least)
+        groups = ocular.snapshot()["tasks"]["groups"]
+        assert not any(group["count_is_least"] for group in groups)
+        event.set()
+        await asyncio.gather(*tasks)
+
+    run_traced(main())
 
 
 def test_places_in_asyncio():

@@ -398,8 +398,9 @@ static bool fill_group(const struct TaskGroups *groups, struct TaskTable *table,
         .id = group->coroutine.function ? group->coroutine.function : NULL_U64,
         .cpu_share = NULL_F64,
         .steps_per_s = group->steps_per_s,
+        .count_is_least = lacks_tasks(groups, group),
     };
-    if (table->total != NULL_U64 && !lacks_tasks(groups, group)) {
+    if (table->total != NULL_U64 && !row->count_is_least) {
         row->growth_per_min = growth(groups, group);
         row->growing_s = growing_s(groups, group);
     }

@@ -146,8 +146,10 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
     char number[NUMBER_MAX];
     uint64_t line = column == TASKS_WAIT ? group->wait_line : group->line;
     if (column == TASKS_COUNT) {
-        ListCell_put(cell, STYLE_PLAIN,
-                     Number_count(number, (double)group->count));
+        char text[NUMBER_MAX + 2];
+        snprintf(text, sizeof text, "%s%s", group->count_is_least ? ">=" : "",
+                 Number_count(number, (double)group->count));
+        ListCell_put(cell, STYLE_PLAIN, text);
     } else if (column == TASKS_GROWTH) {
         write_growth(cell, group);
     } else if (column == TASKS_OLDEST) {
