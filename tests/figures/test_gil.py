@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Compares the time in which a thread waits for the GIL with the kernel's clocks, and the
-shares of the GIL with those of Tachyon, the sampling profiler of CPython 3.15."""
+"""Compares the time in which a thread waits for the GIL and the shares of functions with
+the kernel's clocks, and the shares of the GIL with those of Tachyon, the sampling profiler
+of CPython 3.15."""
 
 import json
 import re
@@ -28,12 +29,6 @@ from pathlib import Path
 SLEEPS_MS = 0, 4, 12, 30
 times = {}
 
-def computes(s):
-    end = time.thread_time() + s
-    while time.thread_time() < end:
-        for _ in range(200):
-            pass
-
 def clocks():
     ready = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
     return time.monotonic(), time.thread_time(), int(ready.read_text().split()[1]) / 1e9
@@ -42,7 +37,10 @@ def make(ms):
     def duty():
         begin, asleep = clocks(), 0
         while True:
-            computes(0.012)
+            end = time.thread_time() + 0.012
+            while time.thread_time() < end:
+                for _ in range(200):
+                    pass
             if ms:
                 time.sleep(ms / 1e3)
                 asleep += ms / 1e3
@@ -58,10 +56,11 @@ for ms in SLEEPS_MS:
     make(ms).start()
 print(os.getpid(), flush=True)
 for _ in sys.stdin:
-    rows = ocular.snapshot()["threads"]
+    now = ocular.snapshot()
+    shares = {row["name"]: row["run_share"] for row in now["functions"]}
     print(json.dumps({
-        row["name"]: {**times.get(row["name"], {}), "ours": row}
-        for row in rows if row["name"].startswith("duty")
+        row["name"]: {**times[row["name"]], "ours": row, "share": shares[row["name"]]}
+        for row in now["threads"] if row["name"] in times.keys() & shares.keys()
     }), flush=True)
 """
 
@@ -99,7 +98,7 @@ def test_threads_of_known_duty(tmp_path, figure):
     def begun():
         now = ask().values()
         return len(now) == 4 and all(
-            "cpu" in row and row["ours"]["gil_wait_s"] is not None for row in now
+            row["share"] and row["ours"]["gil_wait_s"] is not None for row in now
         )
 
     with Running(tmp_path, DUTIES) as program:
@@ -124,6 +123,10 @@ def test_threads_of_known_duty(tmp_path, figure):
     print(f"\nhas the GIL: {held}, true {cpu}, Tachyon {samples and parts(samples)}")
     print(f"waits for it: {ours}, true {waits}")
     figure("worst share of the GIL", furthest(held, cpu), unit="points")
+    shares, used = (
+        parts({name: row[what] for name, row in after.items()}) for what in ("share", "cpu")
+    )
+    figure("worst share", furthest(shares, used), unit="points")
     figure("worst share of waits", furthest(ours, waits), unit="points")
     if samples:
         figure("worst against Tachyon", furthest(held, parts(samples)), unit="points")

@@ -44,7 +44,7 @@ def work_until(done, *functions, seconds=90):
 def test_what_is_dark_is_armed_again(tracing):
     """Functions without hooks get them back. The machine's load decides how long functions
     keep them and how good the estimates are. So this test checks neither time nor quality.
-    tests/figures/test_ordinary.py measures the estimates. The budget is large, so that the
+    tests/figures/test_services.py measures the estimates. The budget is large, so that the
     slices follow each other in seconds."""
     tracing(deinstrument_threshold=50, overhead_budget=0.9)
     ages, calls = [], itertools.count()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests what samples say about callers, hot instructions and threads. Also tests which
-pairs of caller and callee the hooks learn from samples. tests/figures/test_ordinary.py
+pairs of caller and callee the hooks learn from samples. tests/figures/test_gil.py
 measures how accurate the shares are."""
 
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Tests what samples say about functions and threads while no function has hooks.
-tests/figures/test_ordinary.py measures how accurate the shares are."""
+tests/figures/test_gil.py measures how accurate the shares are."""
 
 import threading
 import time
