@@ -8,7 +8,6 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from tracked import tracked
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
@@ -254,16 +253,6 @@ def reachable(path):
     return seen
 
 
-# The modules that make the decisions of the budget include only these headers of Ocular,
-# directly or indirectly.
-BUDGET = {"tracer/budget/budget.h"}
-KNOWN = {
-    "budget": BUDGET,
-    "slices": {"tracer/budget/slices.h", "tracer/base/random.h"},
-    "control": {"tracer/budget/control.h"} | BUDGET,
-}
-
-
 def test_the_viewer_sees_nothing_of_the_engine():
     """formats/ has few headers for the viewer. These headers do not include the engine."""
     for name in ALONE["tui", "formats"]:
@@ -274,137 +263,52 @@ def test_the_viewer_sees_nothing_of_the_engine():
 def test_what_decides_knows_only_what_it_is_told():
     """The modules of the budget, the slices and the control use no clock, no lock, no file
     and no Python."""
-    for unit in KNOWN:
+    names = "errno math stdbool stddef stdint stdlib string".split()
+    for unit, known in {
+        "budget": {"budget/budget.h"},
+        "slices": {"budget/slices.h", "base/random.h"},
+        "control": {"budget/control.h", "budget/budget.h"},
+    }.items():
         path = ROOT / "tracer" / "budget" / f"{unit}.c"
-        foreign = {
-            *includes(path.read_text())[1],
-            *includes(path.with_suffix(".h").read_text())[1],
-        }
-        names = "errno math stdbool stddef stdint stdlib string".split()
-        assert foreign <= {f"{name}.h" for name in names}
-        assert reachable(path) == KNOWN[unit]
+        text = path.read_text() + path.with_suffix(".h").read_text()
+        assert set(includes(text)[1]) <= {f"{name}.h" for name in names}
+        assert reachable(path) == {f"tracer/{header}" for header in known}
 
 
-def test_who_attaches_to_the_interpreter():
-    """Only threads in these files take the GIL. The governor takes the GIL throughout a
-    trace. The activation thread and the child starter take it when a trace begins or ends.
-    A thread that stops a trace takes it to handle signals while the timeline is written. A
-    thread that forks takes the GIL again, because it has released the GIL before. One
-    thread state is made only to find its offset in the list of thread states."""
-    assert {
-        path.name
-        for path in sources()
-        if re.search(
-            r"\b(PyThreadState_New|WorkerState_start|PyGILState_Ensure|"
-            r"PyEval_(Acquire|Restore)Thread)\(",
-            path.read_text(),
-        )
-        and path.suffix == ".c"
-    } == set(
-        "worker_state.c activation.c final_timeline.c governor.c child_starter.c fork.c "
-        "thread_state.c".split()
-    )
-
-
-# Only these files may use malloc. Some files belong only to the viewer. Other files get
-# strings from the C library. The governor's plan may take no lock, not even the heap's.
-# rcu.c checks that malloc has memory for the C library. The files for native stacks free
-# the memory that elfutils and the C++ library allocate.
-MAY_MALLOC = """ipc/base/heap.c ipc/address.c ipc/client.c ipc/process.c tracer/base/rcu.c
-    formats/native_names.c formats/native_rows.c formats/output.c""".split()
-MALLOC = re.compile(
-    r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|aligned_alloc|"
-    r"posix_memalign|strn?dup|v?asprintf|free|PyMem_(Raw)?[CM]alloc|"
-    r"PyObject_[CM]alloc)\("
-)
-
-
-def test_the_traced_programs_heap_is_left_alone():
-    """For all other data Ocular has its own heap (ipc/base/heap.h)."""
-    found = {
-        path.relative_to(ROOT).as_posix()
-        for path in sources()
-        if path.suffix == ".c"
-        and path.relative_to(ROOT).parts[0] != "tui"
-        and MALLOC.search(path.read_text())
-    }
-    assert found == set(MAY_MALLOC)
-
-
-def test_every_unit_has_a_header():
-    """unit.c belongs to the header unit.h. main.c and module.c have no header. Only
-    programs have a main.c, and only the extension has a module.c."""
-    alone = [
-        path.relative_to(ROOT).as_posix()
-        for path in sources()
-        if path.suffix == ".c"
-        and not has_header(path)
-        and path.stem not in ("main", "module")
-    ]
-    assert not alone, "\n".join(alone)
-
-
-def has_header(path):
-    return path.suffix == ".c" and path.with_suffix(".h").exists()
-
-
-def test_every_source_says_its_licence_and_purpose():
-    """The purpose of a unit is in the comment at the top of its header. The source has such
-    a comment only if it adds something."""
-    silent = []
-    for path in sources():
-        lines = path.read_text().splitlines()
-        if not (
-            len(lines) > 1
-            and "SPDX-License-Identifier: MIT" in lines[0]
-            and (has_header(path) or re.match(r"//\s?\S", lines[1]))
-        ):
-            silent.append(path.relative_to(ROOT).as_posix())
-    assert not silent, "\n".join(silent)
-
-
-def test_top_level_is_fixed():
-    allowed = {
-        *("Makefile", "tracer", "formats", "tui", "ipc", "python", "tests"),
-        *("screenshots", "docs", "README.md", "LICENSE", "CHANGELOG.md"),
-        *("pyproject.toml", ".clang-format", ".clang-tidy", ".editorconfig", ".gitignore"),
-        ".ci",
-    }
-    names = {path.split("/")[0] for path in tracked()}
-    assert "Makefile" in names
-    assert not names - allowed
-
-
-# These calls make a file descriptor.
-MAKES = re.compile(
-    r"(?<![\w.>])(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|"
-    r"timerfd_create|memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)\("
-)
-# The number of such calls that do not go through Opened_above(): Opened_open() and
-# Opened_open_unnamed(), two whose result goes to Opened_above() on the next line, and two
-# in the viewer, which list the directories of all users. program.c opens the program's
-# script for CPython.
-ELSEWHERE = {
-    "ipc/base/opened.c": 2,
-    "ipc/socket.c": 2,
-    "ipc/address.c": 2,
-    "python/module/program.c": 1,
+# Calls that only some files make, by what they do. The heap of the traced program is left
+# alone, so only these files use malloc: some belong only to the viewer, others get strings
+# from the C library, elfutils or the C++ library, and rcu.c checks that malloc has memory
+# for the C library. Every descriptor goes through Opened_above() (ipc/base/opened.h),
+# except those of the viewer and of program.c, which opens the program's script for CPython.
+# Only threads in the last files take the GIL. The governor takes it throughout a trace. The
+# activation thread and the child starter take it when a trace begins or ends. A thread that
+# stops a trace takes it to handle signals. A thread that forks takes it again.
+# thread_state.c makes a thread state only to find its offset in the list.
+ONLY = {
+    r"(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|strn?dup|"
+    r"v?asprintf|free|PyMem_(Raw)?[CM]alloc|PyObject_[CM]alloc)": """ipc/base/heap.c
+        ipc/address.c ipc/client.c ipc/process.c tracer/base/rcu.c formats/native_names.c
+        formats/native_rows.c formats/output.c""",
+    r"(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|timerfd_create|"
+    r"memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)": """ipc/base/opened.c
+        ipc/socket.c ipc/address.c python/module/program.c""",
+    r"(PyThreadState_New|WorkerState_start|PyGILState_Ensure|"
+    r"PyEval_(Acquire|Restore)Thread)": """python/service/worker_state.c
+        python/service/activation.c python/module/final_timeline.c
+        python/service/governor.c python/service/child_starter.c python/service/fork.c
+        python/hooks/thread_state.c""",
 }
 
 
-def test_every_descriptor_passes_through_opened_above():
-    """Every other descriptor goes through Opened_above() (ipc/base/opened.h)."""
+@pytest.mark.parametrize("calls", ONLY, ids=("malloc", "descriptors", "GIL"))
+def test_only_these_files_call(calls):
+    found = set()
     for path in sources():
-        name = str(path.relative_to(ROOT))
-        if name.startswith("tui/"):
-            continue
-        text = re.sub(r"//.*", "", path.read_text())
-        bare = [
-            each
-            for each in MAKES.finditer(text)
-            if not re.search(r"Opened_above\(\s*$", text[: each.start()])
-        ]
-        assert len(bare) <= ELSEWHERE.get(name, 0), (name, [each[0] for each in bare])
+        if path.suffix == ".c" and path.relative_to(ROOT).parts[0] != "tui":
+            text = re.sub(r"//.*|Opened_above\(\s*\w+\(", "", path.read_text())
+            if re.search(rf"(?<![\w.>]){calls}\(", text):
+                found.add(path.relative_to(ROOT).as_posix())
+    assert found == set(ONLY[calls].split())
 
 
 # --- Documents ----------------------------------------------------------------------
