@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`,
-`convert`, `merge` and `diff`. For a command that acts on other processes or needs the
-viewer, this process executes ocular-top."""
+`convert`, `merge`, `diff` and `doctor`. For a command that acts on other processes or
+needs the viewer, this process executes ocular-top."""
 
 import argparse
 import os
@@ -19,11 +19,15 @@ LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
 USAGE = (
     "usage: ocular attach PID | detach PID | enable | disable | status | convert ... | "
-    "merge ... | diff ..."
+    "merge ... | diff ... | doctor"
+)
+NO_VIEWER = (
+    "this needs ocular-top, which is neither beside this command nor on PATH: it comes "
+    "with Ocular where pip has installed that, and is in build/bin after `make`"
 )
 
 
-def _viewer():
+def viewer():
     """Looks for ocular-top beside this command, in this environment and on PATH.
     Returns the path of ocular-top, or None."""
     folders = [
@@ -41,16 +45,11 @@ def _viewer():
 def _become_viewer(*arguments):
     """Executes ocular-top in place of this process. Returns an exit status only if
     ocular-top is not found."""
-    path = _viewer()
+    path = viewer()
     if path is not None:
         sys.stdout.flush()
         os.execv(path, ["ocular-top", *arguments])
-    print(
-        "ocular: this needs ocular-top, which is neither beside this command nor on PATH: "
-        "it comes with Ocular where pip has installed that, and is in build/bin after "
-        "`make`",
-        file=sys.stderr,
-    )
+    print(f"ocular: {NO_VIEWER}", file=sys.stderr)
     return 1
 
 
@@ -108,6 +107,10 @@ def run(arguments):
         from ocular import _convert
 
         return _convert.main(rest, verb)
+    if verb == "doctor":
+        from ocular import _doctor
+
+        return _doctor.main(rest)
     if verb == "diff":
         return _diff(rest)
     if len(rest) != (verb in TAKES_PID):
