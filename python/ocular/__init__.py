@@ -599,6 +599,13 @@ def traced(function=None, /, **settings):
     return wrapper
 
 
+def load_ipython_extension(shell):
+    """Adds %ocular and %%ocular to IPython: `%load_ext ocular`."""
+    from . import _notebook
+
+    shell.register_magics(_notebook.OcularMagics)
+
+
 # The path of the package must be spelled as in Ocular's code objects, including any ".." in
 # the import path.
 _ocular.set_package(os.path.dirname(_start.__code__.co_filename))

@@ -91,7 +91,8 @@ const holds = (frame, other) => frame <= other && other < ends[frame];
 function writeAddress(zoom, query, replace) {
     const pairs = [["zoom", zoom], ["search", query], ["time", time && TIMES[time].split(" ")[0]]];
     const words = new URLSearchParams(pairs.filter((pair) => pair[1]));
-    if (replace) location.replace(`#${words}`);
+    // In an <iframe srcdoc>, "#..." alone would be an address of the page around it.
+    if (replace) history.replaceState(null, "", `${location.href.split("#")[0]}#${words}`);
     else location.hash = words;
 }
 

@@ -2,6 +2,7 @@
 """Tests the page of a flame graph in a browser. The test uses mouse and keys, as a user
 does."""
 
+import html
 import random
 import time
 from contextlib import contextmanager, suppress
@@ -220,6 +221,21 @@ def test_search(page):
     page.type("f(")
     assert page.text("matched") == "That is no regular expression: Unterminated group"
     assert page.colour(0.25, 3) == before
+
+
+def test_a_search_inside_another_page(page, path, tmp_path):
+    """A notebook has the page in an <iframe srcdoc>. The search loads no other page."""
+    around = tmp_path / "around.html"
+    inner = html.escape(path.read_text())
+    around.write_text(f'<title>around</title><iframe srcdoc="{inner}"></iframe>')
+    page.open(around)
+    inside = "document.querySelector('iframe').contentWindow"
+    page.browser.wait(f"{inside}.document.readyState == 'complete'")
+    page.value(f"{inside}.document.getElementById('search').focus()")
+    page.type("parse")
+    page.browser.wait(f"{inside}.location.href == 'about:srcdoc#search=parse'")
+    said = page.value(f"{inside}.document.getElementById('matched').textContent")
+    assert said.startswith("Matched 50.00")
 
 
 def test_keys_walk_over_the_frames(page):
