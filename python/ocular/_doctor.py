@@ -119,9 +119,11 @@ def _traced(whys, found):
     if not why and sampler["untimed"]:
         why = "the kernel refuses a timer (pending signals): raise the limit `ulimit -i`"
         if number in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
-            why = "the parent process has blocked this signal: choose an OCULAR_SIGNAL"
+            why = f"the parent process has blocked the signal {_signal(number)}: choose "
+            why += "another one by OCULAR_SIGNAL"
     what = f"{sampler['samples']} samples by "
-    what += f"CPU timers, signal {_signal(number)}" if number else "the wall clock"
+    timed = number and not sampler["untimed"]
+    what += f"CPU timers, signal {_signal(number)}" if timed else "the wall clock"
     yield _row("samples", what, why)
 
 
@@ -251,7 +253,7 @@ def _machine():
     first = os.path.realpath("/proc/self/ns/pid").endswith(FIRST_PID_NAMESPACE)
     scope = _read("/proc/sys/kernel/yama/ptrace_scope") or "none"
     filters = "no seccomp filter" if status.get("Seccomp") == "0" else "a seccomp filter"
-    where = "no container" if first else "a container (pid namespace)"
+    where = "no container" if first else "a container"
     yield _row("limits", f"{where}, {filters}, ptrace_scope {scope}")
 
 
