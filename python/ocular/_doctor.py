@@ -60,6 +60,16 @@ def _try(**settings):
     return why
 
 
+def _is_timed(sampler):
+    """Returns True if this thread has a CPU timer. `untimed` also counts threads that have
+    ended, and threads that got their timers late. Therefore the kernel's list of timers
+    decides."""
+    if not sampler["untimed"]:
+        return True
+    blocked = sampler["signal"] in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    return not blocked and f"tid.{os.getpid()}\n" in _read("/proc/self/timers")
+
+
 def _trial():
     """Traces some work of the standard library, because Ocular does not trace its own code.
     Returns the reasons by setting, the snapshot, and the folder of the sockets."""
@@ -68,10 +78,12 @@ def _trial():
     whys["trace"] = _start(**{name: wanted[name] for name in wanted if not whys[name]})
     if whys["trace"]:
         return whys, None, None
-    end, found = time.process_time() + 1, None
-    while not found or (found["sampler"]["samples"] < 3 and time.process_time() < end):
+    end, enough = time.process_time() + 2, False
+    while not enough and time.process_time() < end:
         textwrap.wrap("some work " * 1000)
         found = ocular.snapshot()
+        enough = found["sampler"]["samples"] >= 3 and _is_timed(found["sampler"])
+    found["timed"] = _is_timed(found["sampler"])
     path = _ocular.socket_path()
     ocular.stop_tracing()
     return whys, found, path and os.path.dirname(path)
@@ -116,13 +128,13 @@ def _traced(whys, found):
     )
     why = sampler["trouble"]
     number = sampler["signal"]
-    if not why and sampler["untimed"]:
+    if not why and not found["timed"]:
         why = "the kernel refuses a timer (pending signals): raise the limit `ulimit -i`"
         if number in signal.pthread_sigmask(signal.SIG_BLOCK, ()):
             why = f"the parent process has blocked the signal {_signal(number)}: choose "
             why += "another one by OCULAR_SIGNAL"
     what = f"{sampler['samples']} samples by "
-    timed = number and not sampler["untimed"]
+    timed = number and found["timed"]
     what += f"CPU timers, signal {_signal(number)}" if timed else "the wall clock"
     yield _row("samples", what, why)
 

@@ -61,7 +61,7 @@ def test_a_broken_part_says_why(name, why, change):
 
 def test_a_program_that_must_not_be_attached_to():
     status, rows = examine(env={"TERM": "xterm", "PYTHON_DISABLE_REMOTE_DEBUG": "1"})
-    assert (status, rows["attaching"]["state"]) == (0, "limited")
+    assert (status, rows["attaching"]["state"]) == (0, "limited"), rows
     assert "PYTHON_DISABLE_REMOTE_DEBUG in its environment" in rows["attaching"]["why"]
 
 
