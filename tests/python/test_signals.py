@@ -158,16 +158,18 @@ asyncio.run(main())
     ),
     "timers": (
         """
-ticks = []
 def tick(number, frame):
     ticks.append(threading.current_thread() is threading.main_thread())
     if len(ticks) == 20:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-signal.signal(signal.SIGALRM, tick)
-signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
-while len(ticks) < 20:
-    work(50)
-print(all(ticks)) # perhaps one more was on its way
+        signal.setitimer(kind, 0)
+for kind, number in ((signal.ITIMER_REAL, signal.SIGALRM),
+                     (signal.ITIMER_PROF, signal.SIGPROF)):
+    ticks = []
+    signal.signal(number, tick)
+    signal.setitimer(kind, 0.002, 0.002)
+    while len(ticks) < 20:
+        work(50)
+    print(all(ticks)) # perhaps one more was on its way
 """,
         [],
     ),

@@ -2,11 +2,11 @@
 """Starts and stops tracing from several threads, with changing settings. At the same time,
 takes snapshots and exports, and checks the snapshots and the exports."""
 
-import json
 import os
 import time
 
 import ocular
+from e2e import trace
 
 # A thread can get these errors if another thread has just started or stopped the trace.
 USUAL = ("is tracing already", "is still stopping", "is still starting", "is not tracing")
@@ -107,22 +107,10 @@ def check(party, snapshot):
 
 
 def check_timeline(party, path):
-    """Checks that calls are balanced and nested on each thread, and that no event is
-    earlier than the start of tracing."""
-    events = json.loads(path.read_bytes())["traceEvents"]
-    stacks = {}
-    for event in events:
-        if event["ph"] in "BEi" and event["ts"] < 0:
-            party.fail(f"an event at {event['ts']}")
-        if event["ph"] == "B":
-            stacks.setdefault(event["tid"], []).append(event["name"])
-        elif event["ph"] == "E" and not stacks.setdefault(event["tid"], []):
-            party.fail("a call ends that has not begun")
-        elif event["ph"] == "E":
-            stacks[event["tid"]].pop()
-    open_calls = sum(map(len, stacks.values()))
-    if open_calls:
-        party.fail(f"{open_calls} calls of a timeline do not end")
+    try:
+        trace.check(trace.load(path))
+    except AssertionError as error:
+        party.fail(f"a timeline: {error!r}")
 
 
 PARTS = [("switch 0", switch), ("switch 1", switch), ("look", look), ("export", export)]

@@ -6,7 +6,6 @@ runs in a thread of its own until `party.over` is set."""
 import collections
 import os
 import random
-import sys
 import threading
 import time
 import traceback
@@ -20,6 +19,7 @@ class Party:
         self.seed = seed
         self.folder = Path(folder)  # Folder for the timelines.
         self.pid = os.getpid()  # The process that is traced.
+        self.rate = 0.1  # Seconds between the snapshots for a viewer.
         self.tracing = True  # If False, the test runs without Ocular.
         self.over = threading.Event()
         self.counts = collections.Counter()
@@ -79,14 +79,3 @@ class Troop:
         for thread in self.threads:
             thread.join(max(0, limit - time.monotonic()))
         return [thread.name for thread in self.threads if thread.is_alive()]
-
-
-def where(thread_names):
-    """Returns the Python stacks of the threads with these names."""
-    frames = sys._current_frames()
-    text = []
-    for thread in threading.enumerate():
-        if thread.name in thread_names and thread.ident in frames:
-            stack = traceback.format_stack(frames[thread.ident])
-            text.append(f"{thread.name}:\n{''.join(stack)}")
-    return "\n".join(text)

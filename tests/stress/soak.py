@@ -191,13 +191,6 @@ def program(folder):
 # --- Actions of the viewers ---------------------------------------------------
 
 
-def reads_for_a_while(party, viewer, dice):
-    viewer.rate(dice.choice((1, 2)))
-    for _ in range(dice.randrange(1, 12)):
-        viewer.snapshot()
-        party.count("snapshots")
-
-
 def asks(party, viewer, dice):
     rows = viewer.snapshot()["functions"]
     viewer.ask(client.BUDGET, client.struct.pack("<d", BUDGET))
@@ -206,11 +199,6 @@ def asks(party, viewer, dice):
             viewer.rearm(row["id"])
         except client.Refused:
             pass  # perhaps the function's code was freed
-
-
-def never_reads(party, viewer, dice):
-    viewer.rate(1)
-    party.going(dice.random() * 10)
 
 
 def says_nothing(party, viewer, dice):
@@ -227,12 +215,9 @@ def is_killed(party, viewer, dice):
     top.communicate()
 
 
-def looks_once(party, viewer, dice):
-    viewers.look_once(party)
-
-
-WHIMS = (reads_for_a_while, reads_for_a_while, never_reads, says_nothing)
-WHIMS += (viewers.vanishes_in_a_frame, asks, is_killed, looks_once)
+WHIMS = (viewers.reads_for_a_while, viewers.reads_for_a_while, viewers.never_reads)
+WHIMS += (viewers.vanishes_in_a_frame, viewers.look_once)
+WHIMS += (says_nothing, asks, is_killed)
 
 
 def visit(party, dice):
@@ -352,6 +337,7 @@ def run(seconds, folder):
         stderr=subprocess.PIPE,
     )
     party = Party(random.random(), folder)
+    party.rate = 1
     party.pid, party.path = process.pid, process.stdout.readline().strip()
     watcher = Watcher(min(SETTLE_S, seconds / 2))
     parts = [(f"visitor {number}", visit) for number in range(VISITORS)]

@@ -48,11 +48,10 @@ SANITIZED = {
 def parts(party):
     import children
     import control
-    import signals
     import viewers
     import work
 
-    found = work.PARTS + signals.PARTS
+    found = list(work.PARTS)
     if party.tracing:
         found += control.PARTS + viewers.PARTS + children.PARTS
     return found
@@ -74,11 +73,8 @@ def round_of(party, seconds):
         time.sleep(0.2)
     party.over.set()
     if stuck := troop.join(PATIENCE / 2):
-        party.fail(
-            f"{', '.join(stuck)}: still running\n"
-            f"{parties.where(stuck)}\n"
-            f"{children.backtrace(os.getpid())}"
-        )
+        faulthandler.dump_traceback()
+        party.fail(f"{', '.join(stuck)}: still running\n{children.backtrace(os.getpid())}")
     return not stuck
 
 
@@ -96,26 +92,14 @@ def look_around(party, before):
         found = [trouble for trouble in found if "memory" not in trouble]
     for trouble in found + watch.leftovers():
         party.fail(trouble)
-    for mode in ("adaptive", "precise"):
-        for threshold in (0, 500):
-            for trouble in watch.quiet_phase(mode, threshold):
-                party.fail(trouble)
-    return {
-        "memory": [before.memory >> 20, after.memory >> 20],
-        "descriptors": [before.descriptors.total(), after.descriptors.total()],
-        "threads": [before.threads.total(), after.threads.total()],
-    }
 
 
 def inner(options):
     """Runs the test in the process that is being watched."""
-    import signals
-
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     party = parties.Party(options.seed, options.folder)
     party.tracing = not options.untraced
-    with signals.installed(party):
-        return rounds(party, options)
+    return rounds(party, options)
 
 
 def rounds(party, options):
@@ -130,15 +114,14 @@ def rounds(party, options):
     went_on = round_of(party, options.seconds / 4)
     if os.getpid() != mother:
         return 0
-    figures = {}
     if went_on and control.wait_until_idle():
         before = watch.Held.now()
         went_on = round_of(party, options.seconds)
         if os.getpid() != mother:
             return 0
         if went_on:
-            figures = look_around(party, before)
-    Path(options.report).write_text(json.dumps({"counts": party.counts, **figures}))
+            look_around(party, before)
+    Path(options.report).write_text(json.dumps(party.counts))
     if threading.active_count() > 1:
         os._exit(1)  # a normal exit would wait for threads that hang
     return 0
@@ -151,14 +134,11 @@ def outer(options):
     """Runs the process of the test, and prints the result. Returns the exit status."""
     scratch = Path(tempfile.mkdtemp(prefix="st-"))
     try:
-        troubles, report = watch_over(options, scratch)
+        troubles, counts = watch_over(options, scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    counts = report.pop("counts", {})
     for what, number in sorted(counts.items()):
         print(f"  {number:8} {what}")
-    for what, (before, after) in report.items():
-        print(f"  {what}: {before} before, {after} after")
     for trouble, times in Counter(troubles).most_common(20):
         print(f"stress: {trouble}" + (f" ({times} times)" if times > 1 else ""))
     figure("stress/troubles", len(troubles))
@@ -179,10 +159,6 @@ def command(options, scratch, report):
     words += ["--seed", options.seed, "--report", str(report)]
     words += ["--seconds", str(options.seconds), "--folder", str(scratch)]
     words += ["--untraced"] if options.untraced else []
-    if options.gdb:
-        gdb = ["handle SIGTERM nostop pass", "run", "thread apply all bt"]
-        orders = [word for order in gdb for word in ("-ex", order)]
-        words[:0] = ["gdb", "-batch", *orders, "--args"]
     return words
 
 
@@ -223,10 +199,8 @@ def watch_over(options, scratch):
     if status:
         name = signal.Signals(-status).name if status < 0 else status
         troubles.append(f"ended with {name}")
-    if words and not options.gdb:
+    if words:
         troubles.append(f"printed:\n{words[-80000:]}")
-    elif words:
-        print(words[-20000:])
     if (scratch / "troubles").exists():
         found = (scratch / "troubles").read_text()
         troubles += found.split(parties.TROUBLE_ENDS)[:-1]
@@ -243,7 +217,6 @@ def parse():
     add("--seed", default=seed, help="of every choice that is made; random")
     more = "only the work, for comparison: is it CPython that crashes?"
     add("--untraced", action="store_true", help=more)
-    add("--gdb", action="store_true", help="run it under gdb: where it crashes")
     add("--preload", help="a sanitizer's runtime, for an extension built with it")
     for name in "--report", "--folder":
         add(name, help=argparse.SUPPRESS)

@@ -1,19 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Finds out which threads, descriptors, memory, children and tool ids a process holds
-before and after the test. Also traces a quiet phase, in which the true number of calls is
-known."""
+before and after the test."""
 
 import ctypes
 import gc
 import os
 import sys
-import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-
-import ocular
 
 # Some memory of a process grows over time without being a leak. CPython keeps the names of
 # freed code (70 bytes for each code object, measured untraced), and the C library keeps
@@ -109,49 +105,4 @@ def leftovers():
         for name in os.listdir(os.environ["OCULAR_DIR"])
         if name.startswith(f"{os.getpid()}.")
     ]
-    return found
-
-
-# --- The quiet phase ----------------------------------------------------------
-
-CALLS = 3000
-THREADS = 4
-KNOWN = """
-def leaf(i):
-    return i + 1
-
-def caller(times):
-    for i in range(times):
-        leaf(i)
-"""
-
-
-def quiet_phase(mode, threshold):
-    """Traces a known number of calls in several threads at the same time. Returns texts
-    about wrong numbers."""
-    names = {}  # functions that have never run
-    exec(compile(KNOWN, "/made/known.py", "exec"), names)
-    ocular.start_tracing(
-        mode=mode, deinstrument_threshold=threshold, perfetto=False, quiet=True
-    )
-    threads = [
-        threading.Thread(target=names["caller"], args=(CALLS,)) for _ in range(THREADS)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    final = ocular.stop_tracing()
-    rows = {
-        row["name"]: row for row in final["functions"] if row["file"] == "/made/known.py"
-    }
-    found = []
-    for name, true in ("leaf", CALLS * THREADS), ("caller", THREADS):
-        seen, exact = rows[name]["calls"], threshold == 0 or true < threshold
-        fine = seen == true if exact else threshold <= seen <= true
-        if not fine or rows[name]["calls_exact"] != exact:
-            found.append(
-                f"{mode}, threshold {threshold}: {name} was called {true} times, the "
-                f"snapshot says {seen}, exact: {rows[name]['calls_exact']}"
-            )
     return found

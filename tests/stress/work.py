@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Does the work that is traced. The work consists of code that is made and freed while
-other threads run it, of generators, exceptions, recursion and short threads, and of other
-tools."""
+other threads run it, of generators, exceptions and short threads, and of other tools."""
 
 import asyncio
 import cProfile
@@ -9,7 +8,6 @@ import gc
 import operator
 import sys
 import threading
-import time
 
 SOURCE = """
 def function{n}(x, depth=3):
@@ -113,91 +111,6 @@ def meet(function, dice):
         thread.join()
 
 
-class Ends:
-    """An object in a reference cycle, with a finalizer that runs Python code and lets other
-    threads run."""
-
-    def __init__(self, sleeps):
-        self.me = self
-        self.sleeps = sleeps
-
-    def __del__(self):
-        meet_nobody(3)
-        if self.sleeps:
-            time.sleep(0.001)
-
-
-def meet_nobody(depth):
-    return meet_nobody(depth - 1) if depth else 0
-
-
-def collect(party, dice):
-    """Collects garbage that has finalizers, while gc.callbacks changes."""
-
-    def watch(phase, info):
-        meet_nobody(1)
-
-    while party.going(0.005):
-        for _ in range(dice.randrange(40)):
-            Ends(dice.random() < 0.02)
-        choice = dice.randrange(30)
-        if choice == 0:
-            gc.callbacks.clear()
-        elif choice == 1:
-            gc.callbacks.insert(0, watch)
-        elif choice == 2 and len(gc.callbacks) < 5:
-            gc.callbacks.append(watch)
-        gc.collect(dice.randrange(3))
-        party.count("collections")
-
-
-def raise_kinds(party, dice):
-    """Raises exceptions whose types and code are freed soon afterwards. Sometimes there are
-    too many to be counted within a budget."""
-
-    def catch(raise_one, times):
-        for _ in range(times):
-            try:
-                raise_one()
-            except Exception:
-                pass
-
-    while party.going(0.005):
-        kind = type(f"Kind{dice.randrange(400)}", (Exception,), {})
-        space = {"kind": kind}
-        exec(f"def f{dice.randrange(9)}():\n    raise kind", space)
-        catch(space.popitem()[1], dice.choice((1, 3, 20_000)))
-        party.count("exceptions")
-
-
-def depth_reached():
-    """Returns the number of frames that Python pushes before it raises RecursionError."""
-    deepest = 0
-
-    def down(depth):
-        nonlocal deepest
-        deepest = depth
-        down(depth + 1)
-
-    try:
-        down(1)
-    except RecursionError:
-        pass
-    return deepest
-
-
-def recurse(party, dice):
-    """Recurses to Python's limit. Tracing must not use any of the limit's levels."""
-    expected = None
-    while party.going(0.05):
-        reached = depth_reached()
-        if expected is None:
-            expected = reached
-        if reached != expected:
-            party.fail(f"recursion went {reached} deep, {expected} before")
-        party.count("recursions")
-
-
 def gather(party, dice):
     """Uses asyncio: tasks, groups, cancellation and async generators."""
 
@@ -235,48 +148,42 @@ def other_tools(party, dice):
     """Starts and stops trace functions, profilers and another tool of sys.monitoring, while
     the other parts of the stress test run."""
 
-    def hook(frame, event, argument):
-        return hook
-
     def busy():
         for i in range(20):
             party.dice(i).random()
 
+    def hook(frame, event, argument):
+        return hook
+
+    def with_hook(install):
+        install(hook)
+        busy()
+        install(None)
+
+    def with_events():
+        monitoring.use_tool_id(tool, "stress")
+        monitoring.register_callback(tool, line, operator.is_)
+        monitoring.set_events(tool, line)
+        busy()
+        monitoring.set_events(tool, 0)
+        monitoring.register_callback(tool, line, None)
+        monitoring.free_tool_id(tool)
+
     monitoring = sys.monitoring
-    tool = monitoring.DEBUGGER_ID
+    tool, line = monitoring.DEBUGGER_ID, monitoring.events.LINE
+    ways = (
+        lambda: with_hook(sys.settrace),
+        lambda: with_hook(sys.setprofile),
+        lambda: cProfile.Profile().runcall(busy),
+        with_events,
+        monitoring.restart_events,
+    )
     while party.going(0.02):
-        choice = dice.randrange(5)
-        if choice == 0:
-            sys.settrace(hook)
-            busy()
-            sys.settrace(None)
-        elif choice == 1:
-            sys.setprofile(hook)
-            busy()
-            sys.setprofile(None)
-        elif choice == 2:
-            with cProfile.Profile():
-                busy()
-        elif choice == 3:
-            monitoring.use_tool_id(tool, "stress")
-            events = monitoring.events
-            # The callback is a C function. A Python function would need a frame of its own,
-            # which counts for the recursion limit.
-            monitoring.register_callback(tool, events.LINE, operator.is_)
-            monitoring.set_events(tool, events.LINE)
-            busy()
-            monitoring.set_events(tool, 0)
-            monitoring.register_callback(tool, events.LINE, None)
-            monitoring.free_tool_id(tool)
-        else:
-            monitoring.restart_events()
+        dice.choice(ways)()
         party.count("other tools")
 
 
 PARTS = [(f"churn {i}", churn) for i in range(4)] + [
-    ("recurse", recurse),
     ("gather", gather),
-    ("collect", collect),
-    ("raise", raise_kinds),
     ("other tools", other_tools),
 ]
