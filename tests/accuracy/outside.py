@@ -7,12 +7,6 @@ def empty():
     pass
 
 
-def helper(n):
-    x = n * 3 + 1
-    y = x * x - n
-    return (y ^ x) + (n << 3)
-
-
 def run(coroutine):
     try:
         coroutine.send(None)
@@ -36,8 +30,8 @@ ERROR = ValueError(1)
 THIRTY = (None,) * 30
 
 
-# In these copies of functions of subjects.py, the results of the callees replace the calls.
-# If a function does hardly anything else, the time of a call depends on the code around it.
+# In this copy of a function of subjects.py, results replace the calls. If
+# a function does hardly anything else, the time of a call depends on the code around it.
 # An empty call that is timed in other code takes up to twice as long.
 
 
@@ -46,16 +40,6 @@ def many_ones():
     for _ in range(50):
         total += 1
     return total
-
-
-def some_numbers(x):
-    total = 477
-    for i in range(5):
-        total += i * x - total % 3
-    total += 477
-    for i in range(5):
-        total += i * x - total % 3
-    return total + 477
 
 
 # The generator resumes 30 times in straight code, without a loop.

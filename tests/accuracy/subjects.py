@@ -5,8 +5,6 @@ the line that runs it, and the names of the functions that it calls. A caller's 
 not depend on the results of its callees, because the caller is also timed with empty
 functions instead of its callees."""
 
-from outside import helper
-
 NUMBERS = list(range(20))
 TABLE = {"alpha": 5, "beta": 4}
 # CPython keeps a copy of each small integer, so this line allocates no integers
@@ -26,51 +24,9 @@ def arithmetic(x):
     return y + z
 
 
-def floats(x):
-    y = x * 0.5 + 1.25
-    z = y * y - x / 3.0
-    y = z * y + x * 0.125
-    z = z * 5.0 - y / 7.0
-    y = z * y + x * 0.125
-    z = z * 5.0 - y / 7.0
-    y = z * y + x * 0.125
-    return y + z
-
-
 def while_loop(n):
     while n:
         n -= 1
-
-
-def while_true(n):
-    while True:
-        n -= 1
-        if n < 0:
-            break
-
-
-def branches(numbers):
-    low = high = odd = 0
-    for number in numbers:
-        if number < 5:
-            low += 1
-        elif number > 15:
-            high += 1
-        elif number & 1:
-            odd += 1
-        else:
-            continue
-        low += number
-    return low, high, odd
-
-
-def searching(numbers):
-    for number in numbers:
-        if number == 13:
-            break
-    else:
-        return None
-    return number
 
 
 def long_loop(n):
@@ -81,10 +37,6 @@ def long_loop(n):
         else:
             total ^= i
     return total
-
-
-def comprehension(numbers):
-    return [number * 2 for number in numbers if number & 1]
 
 
 # --- Strings, attributes, C functions -----------------------------------------
@@ -104,21 +56,11 @@ class Point:
 RANGE = range(4)
 
 
-def excluded_callee(n):
-    """The time of Python code that the filter excludes counts as its caller's time."""
-    return helper(n) + helper(n)
-
-
 # --- Calls -------------------------------------------------------------------------
 
 
 def tiny():
     return 1
-
-
-def small(x):
-    y = x * 3 + 1
-    return y * y - x
 
 
 def many_tiny():
@@ -129,16 +71,6 @@ def many_tiny():
     return total
 
 
-def some_small(x):
-    total = small(x)
-    for i in range(5):
-        total += i * x - total % 3
-    total += small(x)
-    for i in range(5):
-        total += i * x - total % 3
-    return total + small(x)
-
-
 def spread(*numbers, **named):
     total = 0
     for number in numbers:
@@ -146,25 +78,6 @@ def spread(*numbers, **named):
     for number in numbers:
         total += number
     return total + named["last"] + named["first"]
-
-
-def level3(x):
-    y = arithmetic(x)
-    for i in range(10):
-        y += x * i - y % 3
-    return y
-
-
-def recursive(n):
-    x = n * 3 + 1
-    y = x * x - n
-    x = (y ^ x) + (n << 3)
-    y = y * 5 - x % 7
-    x = (y ^ x) + (n << 3)
-    y = y * 5 - x % 7
-    if n:
-        return recursive(n - 1)
-    return x + y
 
 
 def key_of(number):
@@ -260,26 +173,16 @@ class Subject:
 
 SUBJECTS = [
     Subject("arithmetic", "arithmetic(7)"),
-    Subject("floats", "floats(7.5)"),
     Subject("while_loop", "while_loop(20)"),
-    Subject("while_true", "while_true(20)"),
-    Subject("branches", "branches(NUMBERS)"),
-    Subject("searching", "searching(NUMBERS)"),
     Subject("long_loop", "long_loop(2_000)", times=100),
-    Subject("comprehension", "comprehension(NUMBERS)"),
-    Subject("excluded_callee", "excluded_callee(7)"),
     Subject("tiny", "tiny()"),
-    Subject("small", "small(7)"),
     Subject("many_tiny", "many_tiny()", stand_in="many_ones()", times=200),
-    Subject("some_small", "some_small(7)", stand_in="some_numbers(7)"),
     Subject("Point.__init__", "Point(1, 2)", around="Stub(1, 2)"),
     Subject(
         "spread",
         "spread(1, 2, 3, 4, first=5, last=6)",
         around="spread_nothing(1, 2, 3, 4, first=5, last=6)",
     ),
-    Subject("level3", "level3(7)", stubs={"arithmetic": 1}),
-    Subject("recursive", "recursive(30)", calls=31, times=60),
     Subject("key_of", "key_of(7)"),
     Subject("from_c", "from_c(SHUFFLED)", stubs={"key_of": 200}, times=60),
     Subject("handles", "handles(TABLE)"),
