@@ -15,7 +15,6 @@ import termios
 from pathlib import Path
 
 import pytest
-from test_documents import OPTIONS
 
 pytestmark = pytest.mark.once
 COMPLETION = Path(__file__).resolve().parent.parent / "docs/completion"
@@ -154,18 +153,6 @@ every_shell = pytest.mark.parametrize("shell", SHELLS)
 # --- The tests ----------------------------------------------------------------
 
 
-@every_shell
-@pytest.mark.parametrize("program", OPTIONS)
-def test_each_option_is_offered(tmp_path, program, shell):
-    """After "-" zsh leaves out some of the words. So the test joins the words after "-" and
-    the words after "--"."""
-    needs(shell)
-    short, long = SHELLS[shell](tmp_path, f"{program} -", f"{program} --")
-    known = OPTIONS[program]()
-    assert {option for option in known if option.startswith("--")} == set(long)
-    assert known == set(short) | set(long)
-
-
 # Maps a line to the words that a shell offers for it in a folder with FILES.
 FILES = ("serial.json", "service.py")
 LINES = {
@@ -285,12 +272,3 @@ def test_bash_completes_processes_that_serve():
 def test_words_that_bash_splits_at_equals_signs(tmp_path):
     lines = "ocular --mode = p", "ocular --mode = precise --th", "ocular-top --sort = spe"
     assert list(in_bash(tmp_path, *lines)) == [["precise"], ["--threshold"], ["spec"]]
-
-
-@every_shell
-def test_completion_parses(shell):
-    needs(shell)
-    for path in (COMPLETION / shell).iterdir():
-        done = subprocess.run([shell, "-n", path], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert path.suffix == (".fish" if shell == "fish" else "")

@@ -54,9 +54,6 @@ ROOMS = {
     },
 }
 
-# These subfolders have no C files, so the rules for rooms do not apply to them.
-BESIDE = {"python": {"ocular", "ocular_pytest.py", "setup"}}
-
 FUNCTION_LINES = 60
 
 # Maps a pattern of other libraries' headers to the files that may include them. All other
@@ -169,18 +166,6 @@ def test_includes(folder):
         if name.startswith(f"{folder}/"):
             found += complaints(name, path.read_text())
     assert not found, "\n".join(found)
-
-
-def test_folders_with_rooms_have_no_file_outside():
-    outside = [
-        path.relative_to(ROOT).as_posix()
-        for folder, rooms in ROOMS.items()
-        for path in (ROOT / folder).rglob("*")
-        if path.is_file()
-        and path.relative_to(ROOT / folder).parts[0] not in BESIDE.get(folder, ())
-        and room_of(path.relative_to(ROOT).as_posix()) not in rooms
-    ]
-    assert not outside, "\n".join(outside)
 
 
 def module_of(name):
