@@ -60,7 +60,8 @@ void Call_begin(struct Call *call)
     if (call->trace != counting->ring.trace ||
         span > (int64_t)counting->ring.brief)
         call->trace->spent =
-            ThreadTrace_ask(call->trace, span, call->code->who.address);
+            ThreadTrace_ask(call->trace, span,
+                            HitRing_site(call->code->who.address, call->unit));
     // If the chunk differs from the last event's chunk, the thread runs on
     // another stack, or in another chunk of the same stack.
     if (call->trace->chunk != ThreadState_chunk(call->state))

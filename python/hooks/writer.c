@@ -12,9 +12,9 @@ static void push(struct HitRing *ring, uint64_t ticks, uint64_t who,
 }
 
 // Writes how the thread has spent the `span` ticks that end now.
-static void push_spent(struct HitRing *ring, int64_t span, const void *code)
+static void push_spent(struct HitRing *ring, int64_t span, uint32_t site)
 {
-    struct Spent spent = ThreadTrace_ask(own_trace, span, (uintptr_t)code);
+    struct Spent spent = ThreadTrace_ask(own_trace, span, site);
 
     if (spent.taken || spent.ran)
         push(ring, Clock_counter(), Hit_who((uintptr_t)spent.taken, HIT_TAKEN),
@@ -24,7 +24,7 @@ static void push_spent(struct HitRing *ring, int64_t span, const void *code)
 // If the newest hit came from another thread, writes a hit that names this
 // thread. After a short time this thread has only waited for the GIL, so the
 // kernel is not asked. Returns false if the event must be counted at once.
-static bool turn(struct HitRing *ring, const void *code)
+static bool turn(struct HitRing *ring, uint32_t site)
 {
     const PyThreadState *state = ThreadState_fast();
     struct ThreadTrace *trace = own_trace;
@@ -39,7 +39,7 @@ static bool turn(struct HitRing *ring, const void *code)
     ring->trace = trace;
     ring->chunk = trace->chunk;
     HitRing_wake(ring);
-    push_spent(ring, span, code);
+    push_spent(ring, span, site);
     return true;
 }
 
@@ -50,6 +50,7 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
     struct HitRing *ring = &counting->ring;
     uint64_t begin = Clock_counter(), span = begin - ring->last, waited = 0;
     uint64_t counted = Counter_get(&counting->counted), taken;
+    uint32_t site = HitRing_site((uintptr_t)code, unit);
     bool full;
 
     if (!ocular_state.fast || !own_trace || own_trace->name_asks)
@@ -61,10 +62,10 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
     if (full && !Counting_make_room(counting))
         waited = Clock_counter() - begin;
     if (own_trace != ring->trace) {
-        if (!turn(ring, code))
+        if (!turn(ring, site))
             return false;
     } else if (span > HitRing_brief(ring, kind)) {
-        push_spent(ring, (int64_t)span, code);
+        push_spent(ring, (int64_t)span, site);
     } else if (!full) {
         return false;
     }

@@ -228,8 +228,11 @@ def test_time_in_c_is_not_a_wait(busy):
     def sleeps():
         time.sleep(0.02)
 
+    def naps():
+        time.sleep(0.003)
+
     def run():
-        for function in [holds, releases, sleeps] * 20:
+        for function in [holds, naps, releases, sleeps] * 20:
             begin = time.thread_time()
             function()
             truth[function.__name__] += time.thread_time() - begin

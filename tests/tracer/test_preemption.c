@@ -196,12 +196,12 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
 
     for (int i = 0; i < 6; i++)
         skipped_after_a_wait(&preemption);
-    preemption.skips[0] = PREEMPTION_SKIPS;
+    preemption.places[0].skips = PREEMPTION_SKIPS;
     // No hooks were installed since the last span.
     Preemption_note_armed(&preemption, 0);
-    assert_int_equal(preemption.skips[0], PREEMPTION_SKIPS);
+    assert_int_equal(preemption.places[0].skips, PREEMPTION_SKIPS);
     Preemption_note_armed(&preemption, 1);
-    assert_int_equal(preemption.skips[0], 0);
+    assert_int_equal(preemption.places[0].skips, 0);
     Preemption_measure(&preemption, 1000 * MS, 0);
     preemption.then.wall_ns -= 9 * MS;
     preemption.then.cpu_ns -= 2 * MS;
@@ -223,6 +223,18 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     preemption.then.waits--;
     assert_int_equal(Preemption_measure(&preemption, 9 * MS, 0), 0);
     assert_int_equal(preemption.ran_ns, 2 * MS);
+    // The thread did not wait in a span in which a wait was expected, so the
+    // numbers of switches do not show that it ran in the next span.
+    Preemption_expect_wait(&preemption, MS);
+    preemption.then.waits--;
+    assert_int_equal(Preemption_measure(&preemption, MS, 0), 0);
+    assert_int_equal(preemption.ran_ns, 0);
+    assert_int_equal(Preemption_measure(&preemption, MS, 0), 0);
+    assert_int_equal(preemption.ran_ns, MS);
+    // Another site has the place of the first one.
+    preemption.places[0].skips = 3;
+    assert_false(Preemption_skip(&preemption, PREEMPTION_PLACES));
+    assert_false(Preemption_skip(&preemption, 0));
     // If hooks were installed during a span, the waits in this span do not
     // cause later spans to be skipped.
     preemption.then.waits--;

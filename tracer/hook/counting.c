@@ -377,7 +377,7 @@ static struct Left *left_at(struct Counting *counting,
 {
     return &counting
                 ->left[((uintptr_t)trace >> 6) * UINT64_C(0x9e3779b97f4a7c15) >>
-                       58];
+                       56];
 }
 
 int64_t Counting_turn(struct Counting *counting,
@@ -423,9 +423,12 @@ void Counting_set_brief(struct Counting *counting)
     double most = PREEMPTION_STOPPED_NS * 1e-9 * contention->hz;
     double often = PREEMPTION_LONG_NS * 1e-9 * contention->hz;
 
-    counting->ring.brief = contention->preempted
-                               ? (uint64_t)contention->brief_span
-                               : (uint64_t)often;
+    // In a program of several threads, each wait must be known. Otherwise the
+    // time in which the thread ran in a later span is not known.
+    counting->ring.brief =
+        contention->preempted || contention->long_span != INT64_MAX
+            ? (uint64_t)contention->brief_span
+            : (uint64_t)often;
     counting->ring.enter_brief =
         counting->between ? (uint64_t)most : counting->ring.brief;
 }

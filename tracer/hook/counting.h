@@ -22,7 +22,7 @@
 #include <pthread.h>
 
 #define COUNTING_SEEN 4096 // Number of entries in the cache of code objects.
-#define COUNTING_LEFT 64   // Number of entries, a power of two.
+#define COUNTING_LEFT 256  // Number of entries, a power of two.
 
 // An entry of the cache by which a code object's address leads to its struct
 // Code. Counting_forget clears the entry of a code object before the code

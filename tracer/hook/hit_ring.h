@@ -98,6 +98,12 @@ static inline uint64_t HitRing_key(uint64_t who, size_t unit)
     return (who ^ (uint64_t)unit << 40) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+// Returns a hash of the site.
+static inline uint32_t HitRing_site(uintptr_t code, size_t unit)
+{
+    return (uint32_t)(HitRing_key(code, unit) >> 32);
+}
+
 static inline _Atomic uint64_t *HitRing_dark_at(struct HitRing *ring,
                                                 uint64_t key)
 {

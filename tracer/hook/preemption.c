@@ -91,14 +91,14 @@ void Preemption_init(struct Preemption *preemption)
     *preemption = (struct Preemption){.suspended_ns = suspended_ns()};
 }
 
-static void note_wait(struct Preemption *preemption, unsigned place,
-                      bool waited)
+static void note_wait(struct Preemption *preemption, uint32_t site, bool waited)
 {
-    unsigned skips = waited ? preemption->next_skips[place] : 0;
+    struct PreemptionPlace *place = Preemption_at(preemption, site);
+    unsigned skips = waited ? place->next_skips : 0;
     unsigned next = waited ? 2 * skips + 1 : 0;
 
-    preemption->skips[place] = (uint8_t)skips;
-    preemption->next_skips[place] =
+    place->skips = (uint8_t)skips;
+    place->next_skips =
         (uint8_t)(next < PREEMPTION_SKIPS ? next : PREEMPTION_SKIPS);
 }
 
@@ -117,7 +117,7 @@ static int64_t ran_between(const struct ThreadTimes *then,
 }
 
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
-                           unsigned place)
+                           uint32_t site)
 {
     struct ThreadTimes now = {0};
     const struct ThreadTimes *then = &preemption->then;
@@ -128,9 +128,10 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
     preemption->known = read_switches(&now);
     // It takes longest to read the thread's CPU clock. The CPU clock of the
     // thread is read only if the kernel has switched to another thread.
-    if (was_known && preemption->known && now.waits == then->waits &&
-        now.taken == then->taken && begin_ns - then->wall_ns < OLD_NS) {
-        note_wait(preemption, place, false);
+    if (was_known && preemption->known && !preemption->guessed &&
+        now.waits == then->waits && now.taken == then->taken &&
+        begin_ns - then->wall_ns < OLD_NS) {
+        note_wait(preemption, site, false);
         preemption->ran_ns = span_ns - suspended;
         return suspended;
     }
@@ -139,9 +140,10 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
         preemption->known ? ran_between(then, &now, span_ns) : 0;
     if (was_known && preemption->known)
         result = Preemption_between(then, &now, span_ns);
-    note_wait(preemption, place,
+    note_wait(preemption, site,
               now.waits != then->waits && preemption->ran_ns < WORK_NS);
     preemption->then = now;
+    preemption->guessed = false;
     return suspended ? suspended : result;
 }
 

@@ -18,8 +18,15 @@
 // Length in ns. A longer span is never skipped.
 #define PREEMPTION_STOPPED_NS 1000000000
 
-// A place stands for the functions at whose events long spans end. Functions
-// whose addresses have the same hash share a place.
+// Decides which spans that end at one site are checked. Sites with the same
+// hash take turns at a place.
+struct PreemptionPlace {
+    uint16_t site;
+    // The number of long spans that the next checks skip, and the value that
+    // this number gets at the next wait.
+    uint8_t skips, next_skips;
+};
+
 #define PREEMPTION_PLACES 16u
 
 // The times and the numbers of context switches of a thread, as the kernel
@@ -38,13 +45,13 @@ struct Preemption {
     // True if every long span since `then` was checked, or if the thread is
     // expected to have waited in it.
     bool known;
+    // True if `then` contains waits that were only expected.
+    bool guessed;
     // Result of the newest call of Preemption_measure: ns of the span in which
     // the thread ran. If the kernel's clocks do not tell when the thread ran,
     // the value is the least that they allow.
     int64_t ran_ns;
-    // For each place: the number of long spans that the next checks skip, and
-    // the value that this number gets at the next wait.
-    uint8_t skips[PREEMPTION_PLACES], next_skips[PREEMPTION_PLACES];
+    struct PreemptionPlace places[PREEMPTION_PLACES];
     // Argument `armed` of the last Preemption_note_armed.
     uint32_t armed;
     // ns for which the machine was suspended until the last reading.
@@ -62,14 +69,17 @@ struct Preemption {
 // are 0.
 void Preemption_init(struct Preemption *preemption);
 // Records that a span was not checked, and that the thread is expected to have
-// waited once for the `span_ns` ns of the span. If `span_ns` is 0, the length
-// of the span is not known.
+// waited for the `span_ns` ns of the span, and once if the span is long. If
+// `span_ns` is 0, the length of the span is not known.
 static inline void Preemption_expect_wait(struct Preemption *preemption,
                                           int64_t span_ns)
 {
     preemption->known = preemption->known && span_ns;
     preemption->then.wall_ns += span_ns;
-    preemption->then.waits++;
+    if (span_ns > PREEMPTION_BRIEF_NS) {
+        preemption->then.waits++;
+        preemption->guessed = true;
+    }
 }
 
 // `armed` is the number of times that hooks were installed. If `armed` has
@@ -84,28 +94,41 @@ static inline void Preemption_note_armed(struct Preemption *preemption,
     if (preemption->armed == armed)
         return;
     preemption->armed = armed;
-    memset(preemption->skips, 0, sizeof preemption->skips);
-    memset(preemption->next_skips, 0, sizeof preemption->next_skips);
+    memset(preemption->places, 0, sizeof preemption->places);
     preemption->known = false;
 }
 
-// Returns true if this long span, which ends at `place`, should not be checked.
-static inline bool Preemption_skip(struct Preemption *preemption,
-                                   unsigned place)
+// Returns the place of the site whose hash is `site`.
+static inline struct PreemptionPlace *
+Preemption_at(struct Preemption *preemption, uint32_t site)
 {
-    if (!preemption->skips[place])
+    struct PreemptionPlace *place =
+        &preemption->places[site % PREEMPTION_PLACES];
+    uint16_t mark = (uint16_t)(site / PREEMPTION_PLACES);
+
+    if (place->site != mark)
+        *place = (struct PreemptionPlace){.site = mark};
+    return place;
+}
+
+// Returns true if this long span, which ends at `site`, should not be checked.
+static inline bool Preemption_skip(struct Preemption *preemption, uint32_t site)
+{
+    struct PreemptionPlace *place = Preemption_at(preemption, site);
+
+    if (!place->skips)
         return false;
-    preemption->skips[place]--;
+    place->skips--;
     return true;
 }
 
 // Returns the ns of a span in which other programs had the CPU of the calling
 // thread, or in which the machine was suspended. The span is `span_ns` ns long
-// and ends now, at `place`. Returns 0 if the thread has waited since the last
+// and ends now, at `site`. Returns 0 if the thread has waited since the last
 // call of Preemption_measure. Sets `ran_ns`. The two system calls of
 // Preemption_measure take about 0.7 us, or several us if the thread has slept.
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
-                           unsigned place);
+                           uint32_t site);
 // Returns the ns of a span in which other programs had the CPU. The span is
 // `span_ns` ns long. `then` was read before the span, and `now` was read at the
 // end of the span.

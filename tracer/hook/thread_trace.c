@@ -223,21 +223,23 @@ void ThreadTrace_lose_step(struct ThreadTrace *trace)
 }
 
 struct Spent ThreadTrace_ask(struct ThreadTrace *trace, int64_t span,
-                             uintptr_t code)
+                             uint32_t site)
 {
     struct Preemption *preemption = &trace->preemption;
     double cycles_a_ns = trace->contention->hz * 1e-9;
     int64_t ns = (int64_t)((double)span / cycles_a_ns);
-    unsigned place = (unsigned)(Hit_caller(code) >> 1) % PREEMPTION_PLACES;
     struct Spent spent = {0};
+    // Without an earlier reading of the clocks, this call only reads them.
+    bool asks = !preemption->then.cpu_ns;
 
     Preemption_note_armed(preemption, trace->contention->armed);
-    if (ns <= PREEMPTION_BRIEF_NS ||
-        (ns < PREEMPTION_STOPPED_NS && Preemption_skip(preemption, place))) {
+    asks = asks || ns >= PREEMPTION_STOPPED_NS ||
+           (ns > PREEMPTION_BRIEF_NS && !Preemption_skip(preemption, site));
+    if (!asks) {
         Preemption_expect_wait(preemption, ns);
         return spent;
     }
-    ns = Preemption_measure(preemption, ns, place);
+    ns = Preemption_measure(preemption, ns, site);
     spent.taken = (int64_t)((double)ns * cycles_a_ns);
     spent.ran = (int64_t)((double)preemption->ran_ns * cycles_a_ns);
     return spent;

@@ -191,11 +191,11 @@ static inline void ThreadTrace_set_state(struct ThreadTrace *trace,
     trace->state_ticks = ticks;
 }
 // Asks the kernel how the thread has spent an interval, unless the thread
-// usually waits in intervals that end in the code object at `code`. The
+// usually waits in intervals that end at the site with this hash. The
 // interval is `span` ticks long and must end now. The record's own thread calls
 // ThreadTrace_ask, because the system calls are about the calling thread.
 struct Spent ThreadTrace_ask(struct ThreadTrace *trace, int64_t span,
-                             uintptr_t code);
+                             uint32_t site);
 // Clears the pointers to a code object that will be freed in all frames, also
 // in the frames of parked stacks.
 void ThreadTrace_forget(struct ThreadTrace *trace, const struct Code *code);
