@@ -37,10 +37,11 @@ struct ThreadTrace *OwnTrace_get(struct State *state, uint64_t ticks)
         // A record that is reused may still have the event loop of its old
         // thread.
         EventLoops_leave(&state->engine.loops, own_trace);
+        // The thread that has written the newest hit keeps its time.
+        Counting_turn(&state->engine.counting, own_trace, ticks);
         // The newest hit may belong to an ended record that had the same
         // address as the new record. Therefore the ring forgets which thread's
         // record has written the newest hit.
-        Counting_turn(&state->engine.counting, own_trace, ticks);
         state->engine.counting.ring.trace = HIT_RING_NOBODY;
         ThreadTrace_set_state(own_trace, (uintptr_t)thread, thread->id, ticks);
         pthread_once(&trace_once, make_key);

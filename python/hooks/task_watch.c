@@ -95,7 +95,9 @@ static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
     if (!make)
         return NULL;
     watch->missed |= idlest->place && !idle_of(watch, idlest);
-    watch->evicted |= idlest->place && !idlest->walked;
+    // A whole walk would have found an older task that is alive.
+    watch->evicted |=
+        idlest->place && !idlest->walked && idle_of(watch, idlest) <= 2;
     *idlest = (struct KnownTask){.check = check, .turn = watch->turn};
     return idlest;
 }

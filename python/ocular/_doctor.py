@@ -3,6 +3,7 @@
 not examine the machine, but traces itself, attaches to a program of its own, and runs
 ocular-top. The reasons are therefore the messages that users get."""
 
+import contextlib
 import fcntl
 import json
 import locale
@@ -180,7 +181,10 @@ def _attach(viewer):
 def _run_on_terminal(viewer):
     """Runs ocular-top on a terminal of our own, with the user's TERM, and presses q.
     Returns None, or the reason why ocular-top refuses the terminal."""
-    ours, its = os.openpty()
+    try:
+        ours, its = os.openpty()
+    except OSError as error:
+        return f"no terminal can be made: {error}"
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     with tempfile.TemporaryDirectory() as empty, open(ours, "r+b", 0) as terminal:
         environment = os.environ | {"OCULAR_DIR": empty}
@@ -236,10 +240,16 @@ def _with_viewer():
     if viewer is None:
         yield _row("ocular-top", "not found", _commands.NO_VIEWER)
         return
-    done = subprocess.run([viewer, "--version"], capture_output=True, text=True)
+    try:
+        done = subprocess.run([viewer, "--version"], capture_output=True, text=True)
+    except OSError as error:
+        yield _row("ocular-top", f"cannot run {viewer}", str(error))
+        return
     version = done.stdout.split()[-1:]
     same = version == [ocular.__version__]
     why = None if same else f"its version is not {ocular.__version__}: install both anew"
+    if done.returncode:
+        why = _reason(done.stderr)
     yield _row("ocular-top", f"{' '.join(version)} {viewer}", why)
     yield _attach(viewer)
     yield _terminal(viewer)
@@ -271,7 +281,8 @@ def _machine():
 
 def examine():
     """Returns the rows of the table."""
-    locale.setlocale(locale.LC_CTYPE, "")
+    with contextlib.suppress(locale.Error):  # the row of the terminal tells it
+        locale.setlocale(locale.LC_CTYPE, "")
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         whys, found, folder = _trial()

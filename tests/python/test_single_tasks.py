@@ -111,14 +111,16 @@ def test_cpu_time_of_single_tasks():
 
     async def works(name, ms, makes):
         while not used.get("end"):
-            begin = time.thread_time()
-            while time.thread_time() < begin + ms / 1000:
+            # A program with a fixed period can be in step with the samples.
+            begin, took = time.thread_time(), ms / 1000 * random.uniform(0.5, 1.5)
+            while time.thread_time() < begin + took:
                 pass
             used[name] = used.get(name, 0) + time.thread_time() - begin
             if makes:
                 loop = asyncio.get_running_loop()
-                await asyncio.Task(works_once(6), loop=loop, eager_start=True)
-            await asyncio.sleep(0.02)
+                once = works_once(random.uniform(3, 9))
+                await asyncio.Task(once, loop=loop, eager_start=True)
+            await asyncio.sleep(random.uniform(0.01, 0.03))
 
     async def works_once(ms):
         begin = time.thread_time()

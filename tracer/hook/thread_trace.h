@@ -286,9 +286,9 @@ static inline void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
 static inline void ThreadTrace_note_c_hook(struct ThreadTrace *trace,
                                            uint64_t ticks)
 {
-    uint64_t mean = Counter_own(&trace->c_hook) / C_HOOKS;
+    uint64_t sum = Counter_own(&trace->c_hook), most = 2 * sum / C_HOOKS + 1;
 
-    Counter_add(&trace->c_hook, (ticks < 2 * mean ? ticks : 2 * mean) - mean);
+    Counter_add(&trace->c_hook, (ticks < most ? ticks : most) - sum / C_HOOKS);
 }
 
 // Pushes a frame, whose fields the caller must set. The stack must have room.

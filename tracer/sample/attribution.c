@@ -194,12 +194,15 @@ static void push_c(const struct Attribution *attribution,
 bool Attribution_can_find_more(const struct Attribution *attribution,
                                const struct SampledStack *stack)
 {
+    bool all = true;
+
     if (stack->newest_id == Registry_newest_id(attribution->registry))
         return false;
-    for (unsigned i = 0; i < stack->depth; i++)
-        if (!code_of(attribution, stack, i))
-            return true;
-    return false;
+    Rcu_read_lock();
+    for (unsigned i = 0; i < stack->depth && all; i++)
+        all = code_of(attribution, stack, i);
+    Rcu_read_unlock();
+    return !all;
 }
 
 void Attribution_judge(const struct Attribution *attribution,

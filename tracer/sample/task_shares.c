@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-// A share is known only after this number of ns of sampling.
 // ns for which the entry of a single task is kept after it was last read.
 #define KEPT_NS 5e9
+// A share is known only after this number of ns of sampling.
 #define LEAST_NS 1e9
 
 // Returns the index of the group's entry, or of the free entry for it, or

@@ -183,11 +183,14 @@ void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
     for (uint32_t i = 1; i < objects->pairs; i++) {
         const struct ObjectPair *pair = &objects->pair[i];
         const struct ObjectPairSums *sums = &objects->pair_sums[i];
-        struct Choice *choice = &choices[of[pair->of] - 1];
+        struct Choice *choice;
 
-        if (of[pair->of] && pair->id) {
+        if (!of[pair->of])
+            continue;
+        choice = &choices[of[pair->of] - 1];
+        if (pair->id) {
             add_creator(choice, objects, pair->id, sums);
-        } else if (of[pair->of]) {
+        } else {
             choice->not_traced.born += sums->born;
             choice->not_traced.net += sums->net;
             choice->not_traced.net_s += sums->net_s;
