@@ -212,10 +212,16 @@ def test_the_other_ocular_is_named(user):
     assert run(user.python, "-c", code).stderr == ""
     other = packages / "ocular-0.1.7.dist-info"
     other.mkdir()
+    run(user.bin / "ocular", "enable")
     try:
+        for strict in [], ["-W", "error"]:
+            assert run(user.python, *strict, "-c", code).stderr == ""
+        run(user.bin / "ocular", "disable")
         said = run(user.python, "-c", code).stderr
+        table = run(user.bin / "ocular", "doctor", env=ENVIRONMENT | {"TERM": "xterm"})
     finally:
         other.rmdir()
+    assert "limited packages      another project is called ocular" in table.stdout
     assert "RuntimeWarning: the distribution 'ocular' in" in said
     assert said.startswith("<string>:1:") and "pip uninstall ocular ocular-top" in said
 

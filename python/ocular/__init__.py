@@ -91,27 +91,36 @@ def _check_frames():
 _check_frames()
 
 
-def _warn_of_namesake():
-    """Warns if the other project that PyPI calls `ocular` is installed into the same
-    folder. Both have a package `ocular`, so the project that is installed or removed last
-    replaces or removes files of the other."""
+def _namesake():
+    """Returns a warning if the other project that PyPI calls `ocular` is installed into the
+    same folder. Both have a package `ocular`, so the project that is installed or removed
+    last replaces or removes files of the other."""
     folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     try:
         names = os.listdir(folder)
     except OSError:
-        return
+        return None
     if any(name.startswith("ocular-") and name.endswith("-info") for name in names):
-        warnings.warn(
+        return (
             f"the distribution 'ocular' in {folder} is another project, whose files are in "
             "Ocular's folder: run `pip uninstall ocular ocular-top`, then install "
-            "ocular-top again",
-            RuntimeWarning,
-            stacklevel=3,
+            "ocular-top again"
         )
+    return None
 
 
-if __spec__.loader_state != "attaching":  # see load() in tui/attach/script.c
-    _warn_of_namesake()
+def _was_asked_for():
+    """Returns False if Ocular comes into a program by an attach (load() in
+    tui/attach/script.c) or by a .pth file of `ocular enable` or --follow."""
+    frame, modules = sys._getframe(), []
+    while frame is not None:
+        modules.append(frame.f_globals.get("__name__"))
+        frame = frame.f_back
+    return __spec__.loader_state != "attaching" and "site" not in modules
+
+
+if _namesake() and _was_asked_for():
+    warnings.warn(_namesake(), RuntimeWarning, stacklevel=2)
 
 __all__ = [
     "__version__",

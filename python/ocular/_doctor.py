@@ -230,6 +230,7 @@ def _terminal(viewer):
 def _programs(viewer):
     done = subprocess.run([viewer, "--list"], capture_output=True, text=True)
     pids = [line.split()[0] for line in done.stdout.splitlines()]
+    pids = [pid for pid in pids if pid != str(os.getpid())]
     what = f"{len(pids)} serve now" + (f": {', '.join(pids)}" if pids else "")
     enabled = "; all of this environment serve" if _pth.find(_commands.NAME) else ""
     return _row("programs", what + enabled, done.returncode and _reason(done.stderr))
@@ -294,6 +295,9 @@ def examine():
     ]
     what = "not found" if whys["native"] else "C functions below Python functions"
     rows.append(_row("native stacks", what, whys["native"], matters=False))
+    why = ocular._namesake()
+    if why:
+        rows.append(_row("packages", "another project is called ocular", why, False))
     return rows + list(_with_viewer())
 
 

@@ -5,6 +5,7 @@ show a _notebook_result.Result. `%load_ext ocular` imports this module."""
 import argparse
 import ast
 import os
+import shlex
 import sys
 import tempfile
 import time
@@ -41,6 +42,24 @@ def _parser():
     add("-x", "--exact", action="store_true", help="count every call: --threshold 0")
     command._add_cost(parser.add_argument_group("tracing and its cost"))
     return parser
+
+
+def _split(line):
+    """Returns the words of the options without their quotes, and the statement as it is
+    in the line."""
+    lexer, given, words = shlex.shlex(line.rstrip(), posix=True), [], []
+    lexer.whitespace_split, lexer.commenters = True, ""
+    while rest := line[lexer.instream.tell() :].strip():
+        try:
+            words.append(lexer.get_token())
+        except ValueError as error:  # a quote has no end, as in '\''.join(x)
+            words.append(rest)
+            if not command._split(_parser(), words)[1]:
+                raise UsageError(f"%%ocular: {error}") from None
+        given, statement = command._split(_parser(), words)
+        if statement:
+            return given, rest
+    return given, ""
 
 
 # --- The stacks of a cell -----------------------------------------------------
@@ -102,7 +121,7 @@ def _number(shell):
 
 def _compiled(shell, text, number):
     """Returns the code object of a cell, which stores the value of the cell's last
-    expression in the variable VALUE."""
+    expression in the variable VALUE, unless a semicolon follows."""
     if shell.should_run_async(text, transformed_cell=text):
         raise UsageError(
             "%%ocular cannot trace an await outside of a function: "
@@ -110,7 +129,8 @@ def _compiled(shell, text, number):
         )
     name = shell.compile.cache(text, number)
     tree = shell.transform_ast(shell.compile.ast_parse(text, filename=name))
-    if tree.body and isinstance(tree.body[-1], ast.Expr):
+    silent = shell.displayhook.semicolon_at_end_of_expression(text)
+    if tree.body and isinstance(tree.body[-1], ast.Expr) and not silent:
         last = tree.body[-1]
         target = ast.copy_location(ast.Name(VALUE, ast.Store()), last)
         tree.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
@@ -147,17 +167,13 @@ class OcularMagics(Magics):
     @line_cell_magic
     def ocular(self, line, cell=None):
         __tracebackhide__ = True
-        words = line.split()
-        given, statement = command._split(_parser(), words)
+        given, statement = _split(line)
         options = vars(_parser().parse_args(given))
-        if cell is None:
-            count = len(words) - len(statement)
-            text = line.split(None, count)[count] if statement else ""
-        elif statement:
-            raise UsageError(f"%%ocular has no option {' '.join(statement)}")
-        else:
-            text = cell
-        self._run(text, cell is None, **options)
+        if options["rows"] < 0:
+            raise UsageError("-n must be at least 0")
+        if cell is not None and statement:
+            raise UsageError(f"%%ocular has no option {statement}")
+        self._run(statement if cell is None else cell, cell is None, **options)
 
     def _run(self, text, is_line, name, rows, exact, **settings):
         __tracebackhide__ = True

@@ -6,6 +6,7 @@ this module only if the option is given."""
 import json
 import os
 import sysconfig
+from operator import index
 from pathlib import Path
 
 import pytest
@@ -25,13 +26,20 @@ class Baseline:
     def __init__(self, path, grow, updates):
         self.path, self.grow, self.updates = path, grow, updates
         self.tests, self.python = {}, None
-        self.exists = path.exists()
+        if not os.path.isdir(path.parent):
+            raise pytest.UsageError(f"{path.parent} is no folder")
+        self.exists = os.path.exists(path)
         if self.exists:
             try:
-                content = json.loads(path.read_text("utf-8"))
-                self.tests, self.python = dict(content["tests"]), content["python"]
-            except (OSError, ValueError, KeyError, TypeError) as error:
+                self.read()
+            except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
                 raise pytest.UsageError(f"{path} is no baseline: {error!r}") from None
+
+    def read(self):
+        content = json.loads(self.path.read_text("utf-8"))
+        self.python = content["python"]
+        for test, calls in content["tests"].items():
+            self.tests[test] = {name: index(number) for name, number in calls.items()}
 
     def grown(self, test, calls):
         """Returns a line for each function with more calls than before. The line of the
@@ -199,11 +207,15 @@ class Plugin:
             self.results.merge(other)
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self):
+    def pytest_sessionfinish(self, session):
         if self.is_worker:
             self.config.workeroutput[WORKER] = vars(self.results)
         elif self.baseline is not None:
-            self.finish(self.baseline, self.results.calls)
+            try:
+                self.finish(self.baseline, self.results.calls)
+            except OSError as error:
+                self.said.append(f"the baseline is not written: {error}")
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     def finish(self, baseline, counted):
         say, name = self.said.append, baseline.path

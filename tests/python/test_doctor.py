@@ -59,8 +59,11 @@ def test_a_broken_part_says_why(name, why, change):
     assert all(rows[other]["state"] == "ok" for other in others), rows
 
 
-def test_a_program_that_must_not_be_attached_to():
-    status, rows = examine(env={"TERM": "xterm", "PYTHON_DISABLE_REMOTE_DEBUG": "1"})
+def test_a_program_that_must_not_be_attached_to(tmp_path):
+    environment = {"TERM": "xterm", "PYTHON_DISABLE_REMOTE_DEBUG": "1"}
+    own = {"OCULAR_SERVE": "1", "OCULAR_DIR": str(tmp_path)}
+    status, rows = examine(env=environment | own)
+    assert rows["programs"]["what"] == "0 serve now"
     assert (status, rows["attaching"]["state"]) == (0, "limited"), rows
     assert "PYTHON_DISABLE_REMOTE_DEBUG in its environment" in rows["attaching"]["why"]
 

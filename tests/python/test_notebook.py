@@ -22,6 +22,8 @@ THREAD = (
 REFUSED = {
     "%%ocular\n%ocular 1": "traced already, by %%ocular or by ocular.start_tracing()",
     "%%ocular --bogus\n1": "unrecognized arguments: --bogus",
+    "%%ocular -n -1\n1": "-n must be at least 0",
+    "%%ocular --exclude 'a\n1": "No closing quotation",
     "%%ocular bogus\n1": "%%ocular has no option bogus",
     "%ocular --threshold -3 1": "deinstrument_threshold must be at least 0",
     "%%ocular\nawait work(3)": "cannot trace an await outside of a function",
@@ -67,6 +69,9 @@ def test_each_call_is_counted(run, code):
         "r.is_exact, [row['calls'] for row in r.functions if row['name'] == 'step']"
     )
     assert said["execute_result"]["data"]["text/plain"] == "(True, [300])"
+    # As usual, a semicolon hides the value, and quotes hold the words of an option.
+    _, said = run(code.replace(" -o", " --exclude '/a b/,c' -o") + "'\\''.join('it');")
+    assert "display_data" in said and "execute_result" not in said
 
 
 def test_an_exception_is_shown_after_the_table(run):

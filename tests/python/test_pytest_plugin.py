@@ -33,7 +33,7 @@ def test_stops():
 @pytest.fixture
 def run(pytester):
     """Returns a function that runs the tests of the project, whose app.py has the given
-    text, and returns pytest's output."""
+    text, and returns what pytest writes."""
     pytester.makepyfile(test_app=TESTS, later="imported = True")
     pytester.makeini("[pytest]\npythonpath = .")
 
@@ -41,7 +41,7 @@ def run(pytester):
         pytester.makepyfile(app=app)
         done = pytester.runpytest_subprocess("-p", "ocular_pytest", *arguments)
         assert done.ret == status
-        return done.stdout.str()
+        return done.stdout.str() + done.stderr.str()
 
     return run_pytest
 
@@ -87,14 +87,21 @@ def test_a_baseline(run, pytester):
     run(baseline, "--ocular-baseline-update", "-k300", "-n2", app=grown, status=0)
     assert file.read_text() == first.replace(": 300,", ": 303,")
     assert "the calls of" not in run(baseline, "-k300", app=grown, status=0)
+    for wrong in "[]", '{"python": 1, "tests": {"a": [["b", "c"]]}}', "{1: 2}", first[:-9]:
+        file.write_text(wrong)
+        assert "calls.json is no baseline" in run(baseline, status=4)
+    file.write_text(first.replace(": 300,", ': "300",'))
+    assert "calls.json is no baseline" in run(baseline, status=4)
+    assert "/no is no folder" in run("--ocular-baseline=no/calls.json", status=4)
+    file.unlink()
+    pytester.mkdir("calls.json.part")
+    assert "the baseline is not written: [Errno 21]" in run(baseline, status=4)
+    run("--ocular-baseline-update", status=4)
 
 
 def test_without_the_option_ocular_is_not_imported(run, pytester):
     test = "import sys\ndef test():\n    assert 'ocular' not in sys.modules"
     pytester.makepyfile(test_app=test)
     assert "1 passed" in run(status=0)
-    pytester.path.joinpath("calls.json").write_text("[]")
     usage = Path(__file__).parents[2].joinpath("docs/usage.md").read_text("utf-8")
     assert all(f"| `{name}" in usage for name in ocular_pytest.OPTIONS)
-    for wrong in ["--ocular-baseline=calls.json"], ["--ocular-baseline-update"]:
-        run(*wrong, status=4)
