@@ -276,6 +276,7 @@ static void fill_function(struct Maker *maker, struct Function *f,
         .gil_blocked_s = NAN,
         .raised = NULL_U64,
         .raised_estimated = NULL_U64,
+        .in_flight_is_least = NULL_U64,
     };
     if (sum->what)
         f->age_s = fmax(sums->to_s - StretchSums_s(sums, sum->what), 0);
@@ -341,6 +342,7 @@ static void add_totals(struct Maker *maker, struct Function *f,
     f->wall_max_s = last->wall_max_s;
     f->in_flight = last->in_flight;
     f->oldest_s = last->oldest_s;
+    f->in_flight_is_least = last->in_flight_is_least;
     f->await_s = last->await_s;
     f->gil_blocked_s = last->gil_blocked_s;
     f->gil_blocked_share = last->gil_blocked_s / maker->final->uptime_s;

@@ -99,6 +99,7 @@ static const struct Field FUNCTION_FIELDS[] = {
     F64(Function, gil_blocked_s, MERGE(SUM, ENDED)),
     U64(Function, raised, MERGE(SUM, ENDED)),
     BOOL(Function, raised_estimated, MERGE(ANY, ENDED)),
+    BOOL(Function, in_flight_is_least, MERGE(ANY, SILENT)),
     OPTIONAL(Function, waits, wait_count, WAITS_RECORD, OWN),
     OPTIONAL(Function, total_parts, total_part_count, PARTS_RECORD, OWN),
 };

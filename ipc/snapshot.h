@@ -132,10 +132,9 @@ struct Function {
     double wall_p99_s;
     double wall_max_s;
     // Number of the function's calls that have begun and not ended. If the
-    // function has hooks only in slices, in_flight counts only calls that began
-    // in a slice, and it is null if there are none. If the function has no
-    // slices, in_flight is null unless the function had its hooks all the time.
-    // For a generator, in_flight is null, too.
+    // function did not have its hooks all the time, in_flight counts only calls
+    // that began in a slice, or that stay in one place, and it is null if there
+    // are none. For a generator, in_flight is null, too.
     uint64_t in_flight;
     // Age in seconds of the function's oldest call that has not ended.
     double oldest_s;
@@ -153,6 +152,9 @@ struct Function {
     uint64_t raised;
     // bool: true if `raised` is estimated and not counted.
     uint64_t raised_estimated;
+    // bool: true if there may be more calls in flight than in_flight, and older
+    // ones than oldest_s.
+    uint64_t in_flight_is_least;
     // The parts of wait_share, as a list with one element. The list is empty if
     // the function has not waited, or if the reasons of its waits are not
     // known.

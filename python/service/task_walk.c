@@ -50,6 +50,10 @@
 // is longer, the innermost coroutines are not counted, except the last one.
 #define CHAIN 64
 
+// The suspended calls of a whole walk count as calls in flight until the next
+// walk has ended, or for WALK_TIMES times the time of the walk and a pause.
+#define WALK_TIMES 2
+
 // A slice remembers up to KNOWN groups, a power of 2.
 #define KNOWN 64
 
@@ -72,6 +76,7 @@ struct ReadTask {
     struct AwaitFrame inner;    // The innermost coroutine.
     bool ends;                  // True if `inner` awaits no coroutine.
     PyCodeObject *codes[CHAIN]; // The functions of the chain.
+    PyObject *calls[CHAIN];     // Their coroutines.
     unsigned depth;
 };
 
@@ -104,6 +109,7 @@ static bool is_same(const struct Known *one, const struct Known *other)
 struct CodeNames {
     PyObject *keep_name, *keep_file;
     struct TaskLine line;
+    bool own; // True for a traced function of the program's own code.
 };
 
 static void read_names(struct CodeNames *names, const PyCodeObject *code,
@@ -124,6 +130,7 @@ static void read_function(struct CodeNames *names, const struct Slice *slice,
 
     read_names(names, code, (uint32_t)code->co_firstlineno);
     names->line.function = traced ? traced->hot.id : 0;
+    names->own = traced && traced->who.own;
 }
 
 static void release_names(struct CodeNames *names)
@@ -222,20 +229,26 @@ static struct AwaitCount *await_of(struct Slice *slice, PyCodeObject *code)
 {
     const struct Known wanted = {.code = code};
     struct Known *known = known_of(slice->awaits, &wanted);
+    struct AwaitCount *count;
     struct CodeNames names;
 
     if (is_same(known, &wanted))
         return known->found;
     read_function(&names, slice, code);
     *known = wanted;
-    known->found = AwaitCounts_find(&slice->walk->awaits, &names.line);
+    known->found = count = AwaitCounts_find(&slice->walk->awaits, &names.line);
+    if (count)
+        count->own = names.own;
     release_names(&names);
-    return known->found;
+    return count;
 }
 
-static void note_code(struct ReadTask *one, PyCodeObject *code)
+static void note_frame(struct ReadTask *one, const struct AwaitFrame *frame)
 {
-    one->codes[one->depth < CHAIN ? one->depth++ : CHAIN - 1] = code;
+    unsigned at = one->depth < CHAIN ? one->depth++ : CHAIN - 1;
+
+    one->codes[at] = frame->code;
+    one->calls[at] = frame->object;
 }
 
 // Counts what the task's suspended coroutines await.
@@ -245,8 +258,13 @@ static void count_awaits(struct Slice *slice, const struct ReadTask *one)
 
     if (one->inner.state != AWAIT_SUSPENDED)
         return;
-    for (unsigned i = 0; i < one->depth; i++)
+    for (unsigned i = 0; i < one->depth; i++) {
         chain[i] = await_of(slice, one->codes[i]);
+        if (chain[i] && chain[i]->own)
+            chain[i]->oldest_s =
+                fmax(chain[i]->oldest_s,
+                     TaskWatch_age(slice->state, one->calls[i], slice->now_s));
+    }
     AwaitCounts_add(
         &slice->walk->awaits, chain, one->depth,
         AwaitFrame_waits_for(&one->inner, slice->state->task_names[TASK_DONE]));
@@ -340,7 +358,7 @@ static void go_inside(struct ReadTask *batch, unsigned count)
                 continue;
             more = true;
             batch[i].inner = inner;
-            note_code(&batch[i], inner.code);
+            note_frame(&batch[i], &inner);
             AwaitFrame_prefetch(&inner);
         }
     }
@@ -385,7 +403,7 @@ static bool count_batch(struct Slice *slice)
         one->inner = one->frame;
         one->ends = false;
         one->depth = 0;
-        note_code(one, one->frame.code);
+        note_frame(one, &one->frame);
     }
     go_inside(batch, count);
     for (one = batch; one < batch + count; one++) {
@@ -525,6 +543,8 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
     walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
     if (whole) {
         TaskGroups_end(&walk->groups, now_s);
+        AwaitCounts_tell(&walk->awaits, &state->engine,
+                         WALK_TIMES * (now_s - walk->groups.begun_s + IDLE_S));
         AwaitCounts_end(&walk->awaits, now_s);
         walk->walking = false;
         walk->next_s = fmax(walk->next_s, walk->groups.begun_s + pause_s(walk));

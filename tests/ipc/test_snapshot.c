@@ -62,7 +62,7 @@ TEST(test_names_and_groups_are_the_contract)
         "calls_per_s_error,resumptions,missed_per_s,"
         "wall_p50_s,wall_p99_s,wall_max_s,in_flight,oldest_s,await_s,"
         "gil_blocked_share,gil_blocked_s,"
-        "raised,raised_estimated,"
+        "raised,raised_estimated,in_flight_is_least,"
         "waits[socket,file,lock,sleep,gil,cpu,idle,other],"
         "total_parts[c,gc,socket,file,lock,sleep,gil,cpu,idle,other]],"
         "transitions[seen_at_s,function,file,line,offset,from,to,storm,id,"

@@ -121,6 +121,54 @@ def test_a_thread_that_hangs(tracing):
     assert of(waits)["in_flight"] == 0
 
 
+async def polls(event):
+    while not event.is_set():
+        await asyncio.sleep(0.02)
+
+
+def test_calls_that_hang_in_dark_functions():
+    async def becomes(function, in_flight):
+        async with asyncio.timeout(30):
+            while of(function)["in_flight"] != in_flight:
+                await asyncio.sleep(0.05)
+
+    async def main():
+        event = asyncio.Event()
+        blocked = threading.Event()
+        event.set(), blocked.set()
+        for _ in range(40):
+            waits(blocked)
+            await asyncio.gather(hangs(event), polls(event))
+        event.clear(), blocked.clear()
+        assert all(of(f)["state"] != "armed" for f in (waits, hangs, polls))
+        tasks = [asyncio.create_task(hangs(event)) for _ in range(5)]
+        tasks.append(asyncio.create_task(polls(event)))
+        threads = [threading.Thread(target=waits, args=(blocked,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        begin = time.monotonic()
+        for function, in_flight in (hangs, 5), (polls, 1), (waits, 3):
+            await becomes(function, in_flight)
+            assert of(function)["in_flight_is_least"]
+        for function in hangs, polls, waits:
+            async with asyncio.timeout(30):
+                while not of(function)["oldest_s"] > 1:
+                    await asyncio.sleep(0.05)
+            assert of(function)["oldest_s"] < time.monotonic() - begin + 0.1
+        for task in tasks[:2]:
+            task.cancel()
+        await becomes(hangs, 3)
+        event.set(), blocked.set()
+        for function in hangs, polls, waits:
+            await becomes(function, None)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for thread in threads:
+            thread.join()
+
+    with ocular.tracing(**QUIET, deinstrument_threshold=20):
+        asyncio.run(main())
+
+
 def test_a_plain_function(tracing):
     for i in range(20):
         sleeps(0.05 if i == 7 else 0.01)

@@ -140,6 +140,28 @@ TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
 }
 
 // A reader's time can be before the newest added time.
+TEST_WITH(test_threads_that_stay, set_up, NULL)
+{
+    struct ShareStill still = {.turn = 0};
+    uint64_t since, second = 1000000000;
+
+    assert_int_equal(ShareStill_get(&still, 5 * second, &since), 0);
+    // The numbers of a turn are complete when the next turn begins.
+    ShareStill_add(&still, 1, 3 * second, 5 * second);
+    ShareStill_add(&still, 1, 2 * second, 5 * second);
+    ShareStill_add(&still, 2, 2 * second, 6 * second);
+    assert_int_equal(ShareStill_get(&still, 6 * second, &since), 2);
+    assert_int_equal(since, 2 * second);
+    ShareStill_add(&still, 3, 3 * second, 7 * second);
+    assert_int_equal(ShareStill_get(&still, 7 * second, &since), 1);
+    assert_int_equal(ShareStill_get(&still, 9 * second, &since), 0);
+    // The turn before the pause says nothing about the time after it.
+    ShareStill_add(&still, 9, 8 * second, 20 * second);
+    assert_int_equal(ShareStill_get(&still, 20 * second, &since), 0);
+    ShareStill_add(&still, 10, 8 * second, 21 * second);
+    assert_int_equal(ShareStill_get(&still, 21 * second, &since), 1);
+}
+
 TEST_WITH(test_a_reader_may_be_late, set_up, NULL)
 {
     struct ShareValue value = {0};

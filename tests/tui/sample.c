@@ -142,6 +142,8 @@ static void add_wall(struct Function *function, const struct Wall *wall,
     function->wall_p99_s = wall->p99;
     function->wall_max_s = wall->max;
     function->in_flight = wall->in_flight;
+    function->in_flight_is_least =
+        function->state == STATE_PARTIAL && wall->in_flight > 0;
     function->oldest_s = wall->oldest + tick;
     function->await_s = wall->await;
 }

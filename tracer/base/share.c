@@ -8,6 +8,10 @@
 
 #include <math.h>
 
+// If no thread was observed in a function for this number of ns, no thread
+// stays in the function. The sampler observes threads at least once a second.
+#define STILL_NS 1500000000u
+
 double ShareTime_decay(double from, double to)
 {
     return to > from ? exp(from - to) : 1;
@@ -223,6 +227,35 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
     for (int i = 0; i < WAIT_KINDS && sum > 0; i++)
         shares[i] *= share / sum;
     return sum > 0;
+}
+
+void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t since_ns,
+                    uint64_t now_ns)
+{
+    if (turn != still->turn) {
+        if (now_ns - Counter_get(&still->seen_ns) > STILL_NS)
+            still->found = 0;
+        Counter_set(&still->threads, still->found);
+        Counter_set(&still->since_ns, still->first_ns);
+        still->turn = turn;
+        still->found = 0;
+        still->first_ns = UINT64_MAX;
+    }
+    still->found++;
+    if (since_ns < still->first_ns)
+        still->first_ns = since_ns;
+    Counter_set(&still->seen_ns, now_ns);
+}
+
+uint64_t ShareStill_get(const struct ShareStill *still, uint64_t now_ns,
+                        uint64_t *since_ns)
+{
+    uint64_t seen_ns = Counter_get(&still->seen_ns);
+
+    *since_ns = Counter_get(&still->since_ns);
+    return now_ns > seen_ns && now_ns - seen_ns > STILL_NS
+               ? 0
+               : Counter_get(&still->threads);
 }
 
 void Share_release(struct Share *share)

@@ -67,6 +67,18 @@ struct ShareWaits {
     struct ShareValue total[WAIT_KINDS]; // Parts of ShareParts.cumulative_wait.
 };
 
+// The threads that stay in a function without running, because they wait. All
+// times are ns of CLOCK_MONOTONIC.
+struct ShareStill {
+    counter_t threads;  // Number of threads at the observation of all threads.
+    counter_t since_ns; // Time at which the first of these threads last ran.
+    counter_t seen_ns;  // Time of the newest observation of a thread.
+    // The numbers of the present turn of observations, which become `threads`
+    // and `since_ns` when the next turn finds the function again.
+    uint32_t turn, found;
+    uint64_t first_ns;
+};
+
 // The values of a function that was sampled.
 struct ShareParts {
     struct ShareValue wait; // Time off the CPU in the function itself.
@@ -97,6 +109,7 @@ struct ShareParts {
     // The parts of `cumulative` for each caller, or NULL if memory is out. The
     // sampler publishes `callers` with release.
     struct Breakdown *_Atomic callers;
+    struct ShareStill still;
 };
 
 // All values that the sampler has for one function. Most functions of a large
@@ -152,6 +165,14 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
                        const struct ShareValue *whole,
                        const struct ShareTime *now, double *shares);
 void Share_release(struct Share *share);
+// Notes that a thread stays in the function, and has not run since `since_ns`.
+// A thread is observed at most once in a turn of observations.
+void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t since_ns,
+                    uint64_t now_ns);
+// Returns the number of threads that stay in the function, and the time since
+// which the first of them has not run.
+uint64_t ShareStill_get(const struct ShareStill *still, uint64_t now_ns,
+                        uint64_t *since_ns);
 
 // The time that one sample adds to many values. The decay of values is computed
 // once for all values with the same age.

@@ -392,6 +392,19 @@ void Latency_see(struct Latencies *latencies, struct Code *code, uint64_t begin)
         count(latencies, latency, 1, begin);
 }
 
+void Latency_suspended(struct Code *code, uint32_t calls, uint64_t since,
+                       uint64_t until)
+{
+    struct Latency *latency = make(code);
+
+    if (!latency)
+        return;
+    latency->suspended = calls;
+    latency->suspended_since = since;
+    latency->suspended_until = until;
+    Code_touch(code);
+}
+
 void Latency_forget(struct Latencies *latencies, const struct Code *code)
 {
     struct Code **link = &latencies->first;

@@ -420,6 +420,10 @@ static struct Code *add_stack(struct Attribution *attribution,
             parts = prepare(code);
             if (parts)
                 credit_cumulative(&code->share, parts, time);
+            if (parts && stack->still_ns && code->who.own &&
+                time->kind != WAITS_IDLE)
+                ShareStill_add(&parts->still, attribution->turn,
+                               stack->still_ns, stack->seen_ns);
             callers = parts ? parts->callers : NULL;
             if (callers && caller)
                 report_edge(

@@ -8,6 +8,9 @@
 // If all reads of stacks have failed for this number of ns, stacks count as
 // unreadable.
 #define REFUSED_NS 3e9
+// If a thread has not run for this number of ns, its calls count as calls in
+// flight even if no hook has seen them begin.
+#define STILL_NS 5e8
 // If the thread runs while its stack is read, the stack is read again. A stack
 // is read at most RETRIES times.
 #define RETRIES 3
@@ -122,6 +125,10 @@ static bool observe(struct Observer *observer, size_t place,
     else
         thread->wait_ns = 0;
     thread->stack.idle = SampledThread_is_idle(thread);
+    thread->stack.seen_ns = thread->wall_ns;
+    thread->stack.still_ns = !running && thread->still_ns > STILL_NS
+                                 ? thread->wall_ns - (uint64_t)thread->still_ns
+                                 : 0;
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
     return thread->ran || seen == OBSERVED_NEW;
@@ -137,6 +144,7 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
     bool timed = false, untimed = false;
     double first_ns = (double)observer->sampling->step_ns;
 
+    observer->sampling->attribution.turn++;
     if (turns)
         first_ns *= (double)table->count / (double)turns;
     for (size_t i = 0; i <= turns; i++) {

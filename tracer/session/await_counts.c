@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/session/await_counts.h"
 #include "ipc/base/heap.h"
+#include "tracer/base/rcu.h"
+#include "tracer/session/engine.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,10 +81,16 @@ enum AwaitKind AwaitKind_of(const char *file, const char *name)
 
 // --- A walk ------------------------------------------------------------------
 
+static void clear(struct AwaitCount *count)
+{
+    memset(count->found, 0, sizeof count->found);
+    count->oldest_s = 0;
+}
+
 void AwaitCounts_begin(struct AwaitCounts *counts)
 {
     for (unsigned i = 0; i < counts->count; i++)
-        memset(counts->all[i].found, 0, sizeof counts->all[i].found);
+        clear(&counts->all[i]);
 }
 
 struct AwaitCount *AwaitCounts_find(struct AwaitCounts *counts,
@@ -133,6 +141,33 @@ void AwaitCounts_add(struct AwaitCounts *counts,
     }
 }
 
+static void tell(const struct AwaitCount *count, struct Engine *engine,
+                 double valid_s)
+{
+    struct Code *code = Registry_by_id(engine->registry, count->at.function);
+    double hz = Clock_hz(&engine->clock);
+    uint64_t now = Clock_read(&engine->clock);
+    uint32_t calls = 0;
+
+    for (unsigned i = 0; i < AWAIT_KINDS; i++)
+        calls += count->found[i];
+    if (code && count->own && (calls || Code_latency(code)))
+        Latency_suspended(code, calls, now - (uint64_t)(count->oldest_s * hz),
+                          now + (uint64_t)(valid_s * hz));
+}
+
+void AwaitCounts_tell(const struct AwaitCounts *counts, struct Engine *engine,
+                      double valid_s)
+{
+    Counting_begin(&engine->counting);
+    Rcu_read_lock();
+    for (unsigned i = 0; i < counts->count; i++)
+        if (counts->all[i].at.function)
+            tell(&counts->all[i], engine, valid_s);
+    Rcu_read_unlock();
+    Counting_end(&engine->counting);
+}
+
 // Adds the newest walk's numbers to the sums of a function. Returns the mean
 // number of the function's suspended calls.
 static double end_count(struct AwaitCount *count, double kept, double weight)
@@ -141,9 +176,9 @@ static double end_count(struct AwaitCount *count, double kept, double weight)
 
     for (unsigned i = 0; i < AWAIT_KINDS; i++) {
         count->sums[i] = count->sums[i] * kept + count->found[i];
-        count->found[i] = 0;
         sum += count->sums[i];
     }
+    clear(count);
     return sum / weight;
 }
 

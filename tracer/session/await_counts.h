@@ -21,9 +21,16 @@ struct AwaitCount {
     uint64_t chain; // Number of the newest chain that contains the function.
     // Suspended calls that the present walk has found.
     uint32_t found[AWAIT_KINDS];
+    // True for a traced function of the program's own code. `oldest_s` is then
+    // the age in seconds of the oldest suspended call that the present walk has
+    // found, as far as it is known.
+    bool own;
+    double oldest_s;
     // Sums over all walks, in which the newest walks weigh most.
     double sums[AWAIT_KINDS];
 };
+
+struct Engine;
 
 struct AwaitCounts {        // All fields are 0 at first.
     struct AwaitCount *all; // AWAIT_FUNCTIONS entries, or NULL.
@@ -46,6 +53,11 @@ struct AwaitCount *AwaitCounts_find(struct AwaitCounts *counts,
 void AwaitCounts_add(struct AwaitCounts *counts,
                      struct AwaitCount *const *chain, unsigned depth,
                      enum AwaitKind otherwise);
+// Passes the suspended calls that a whole walk has found to the latencies of
+// the program's own functions. The numbers are valid for `valid_s` seconds. The
+// caller of AwaitCounts_tell then calls AwaitCounts_end.
+void AwaitCounts_tell(const struct AwaitCounts *counts, struct Engine *engine,
+                      double valid_s);
 // Ends a walk that has found all tasks.
 void AwaitCounts_end(struct AwaitCounts *counts, double now_s);
 // Adds the mean numbers of suspended calls to the table. The table gets no

@@ -385,7 +385,7 @@ uint64_t FunctionRow_settled_until(const struct Function *f,
                                      f->calls == code->row.rate_calls;
 
     if (!same || (code->hot.histogram && !code->row.quantiles_settled) ||
-        !is_growth_known(f, code) || LatencyRow_changes(code) ||
+        !is_growth_known(f, code) || LatencyRow_changes(f, code) ||
         // The row of a C function depends on its callers' rows.
         code->who.c_function)
         return 0;

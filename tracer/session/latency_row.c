@@ -62,12 +62,11 @@ static bool is_armed_long(const struct Code *code,
     return code->hot.calls_exact || (since && at->ticks - since >= least);
 }
 
-static void fill_in_flight(struct Function *f, const struct Code *code,
-                           const struct Latency *latency,
-                           const struct Moment *at)
+// Fills in the calls in flight that hooks have seen begin.
+static void fill_seen(struct Function *f, const struct Code *code,
+                      const struct Latency *latency, const struct Moment *at,
+                      bool all)
 {
-    bool all = is_armed(code) && is_armed_long(code, latency, at);
-
     // The hooks see the ends of calls that begin in a slice (Latency_watch).
     if (!all &&
         (Code_arming(code) != ARMED_SLICES || code->who.ends != ENDS_ALL))
@@ -87,6 +86,42 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
         fmax((double)(int64_t)(at->ticks - latency->oldest) / at->hz, 0);
 }
 
+// Adds the calls that began while the function had no hooks, and stay in one
+// place. The sampler has found them on the stacks of threads that wait, or a
+// walk over asyncio's tasks has found them in suspended coroutines.
+static void fill_found(struct Function *f, const struct Code *code,
+                       const struct Latency *latency, const struct Moment *at)
+{
+    uint64_t now_ns = (uint64_t)(at->now * 1e9), since_ns, calls;
+
+    calls =
+        ShareStill_get(&Share_parts(&code->share)->still, now_ns, &since_ns);
+    if (calls)
+        f->oldest_s =
+            fmax(f->oldest_s, (double)(int64_t)(now_ns - since_ns) / 1e9);
+    if (latency && latency->suspended && at->ticks < latency->suspended_until) {
+        calls += latency->suspended;
+        f->oldest_s = fmax(
+            f->oldest_s,
+            (double)(int64_t)(at->ticks - latency->suspended_since) / at->hz);
+    }
+    if (calls && (f->in_flight == NULL_U64 || f->in_flight < calls))
+        f->in_flight = calls;
+}
+
+static void fill_in_flight(struct Function *f, const struct Code *code,
+                           const struct Latency *latency,
+                           const struct Moment *at)
+{
+    bool all = is_armed(code) && is_armed_long(code, latency, at);
+
+    fill_seen(f, code, latency, at, all);
+    if (all && f->in_flight != NULL_U64)
+        return;
+    fill_found(f, code, latency, at);
+    f->in_flight_is_least = f->in_flight != NULL_U64 && f->in_flight > 0;
+}
+
 void LatencyRow_fill(struct Function *f, struct Code *code,
                      const struct Moment *at)
 {
@@ -98,6 +133,7 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
     f->wall_p50_s = f->wall_p99_s = f->wall_max_s = NAN;
     f->oldest_s = f->await_s = NAN;
     f->in_flight = NULL_U64;
+    f->in_flight_is_least = false;
     fill_in_flight(f, code, latency, at);
     if (!latency)
         return;
@@ -113,7 +149,8 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
                      calls / at->hz;
 }
 
-bool LatencyRow_changes(const struct Code *code)
+bool LatencyRow_changes(const struct Function *f, const struct Code *code)
 {
-    return Code_latency(code) && Code_latency(code)->changes;
+    return f->in_flight_is_least ||
+           (Code_latency(code) && Code_latency(code)->changes);
 }

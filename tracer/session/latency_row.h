@@ -12,4 +12,4 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
                      const struct Moment *at);
 // Returns true if the function's row changes without a hit, because the oldest
 // call in flight grows older.
-bool LatencyRow_changes(const struct Code *code);
+bool LatencyRow_changes(const struct Function *f, const struct Code *code);

@@ -283,13 +283,10 @@ static void put_raised(struct ListCell *out, const struct TableCell *cell)
                cell->row->now->raised_estimated == 1 ? "~" : "");
 }
 
-// If a function has hooks only in slices, only those calls are known that began
-// in a slice.
 static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
 {
-    bool some = cell->row->now->state == STATE_PARTIAL && cell->value > 0;
-
-    put_marked(out, cell->value, some ? ">=" : "");
+    put_marked(out, cell->value,
+               cell->row->now->in_flight_is_least == 1 ? ">=" : "");
 }
 
 static void put_oldest(struct ListCell *out, const struct TableCell *cell)

@@ -255,12 +255,14 @@ static bool press(struct Ui *ui, int request, uint32_t key)
 static void want(struct Ui *ui)
 {
     Model_show_latency(&ui->model, ui->view == VIEW_LATENCY);
-    // The column CPU needs the sampled stacks.
-    if (ui->view == VIEW_LATENCY)
-        FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
     const struct Row *row =
         Model_row(&ui->model, (size_t)ui->lists[VIEW_MAIN].selected);
-    if (TimeBar_wants_tasks(row) && !Feed_is_replay(ui->feed))
+    // The column CPU needs the sampled stacks. Calls in flight that no hook has
+    // seen begin are found in tasks.
+    if (ui->view == VIEW_LATENCY)
+        FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
+    if ((ui->view == VIEW_LATENCY || TimeBar_wants_tasks(row)) &&
+        !Feed_is_replay(ui->feed))
         Feed_tasks(ui->feed);
 }
 
