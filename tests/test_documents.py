@@ -13,7 +13,7 @@ import ocular
 import pytest
 from e2e.program import run
 from ocular import __main__ as command
-from ocular import _convert
+from ocular import _agent, _convert
 
 pytestmark = pytest.mark.once
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,6 +45,11 @@ def options_of_top():
 
 def options_of_convert():
     actions = _convert._parser()._actions
+    return {option for action in actions for option in action.option_strings}
+
+
+def options_of_agent():
+    actions = _agent._parser()._actions
     return {option for action in actions for option in action.option_strings}
 
 
@@ -97,7 +102,10 @@ def test_a_manual_names_no_option_that_is_not_there(program):
     """A manual page names only options that exist, of this program or of another one."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
-    assert named <= options_of_ocular() | options_of_top() | options_of_convert()
+    others = options_of_convert() | options_of_agent()
+    assert named <= options_of_ocular() | options_of_top() | others
+    if program == "ocular":
+        assert options_of_agent() - {"-h", "--help"} <= named
 
 
 def test_defaults_in_the_manual():

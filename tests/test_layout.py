@@ -83,7 +83,7 @@ HOMES = {
 
 # These headers belong to the C library, POSIX and Linux.
 LIBC = re.compile(
-    r"assert|ctype|dirent|dlfcn|elf|endian|errno|fcntl|fenv|float|glob|grp|inttypes|"
+    r"assert|ctype|dirent|dlfcn|elf|endian|errno|fcntl|fenv|float|fnmatch|glob|grp|inttypes|"
     r"langinfo|limits|link|locale|math|poll|pthread|pwd|sched|semaphore|setjmp|"
     r"signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|"
     r"stdnoreturn|string|strings|syscall|termios|threads|time|ucontext|unistd|"
@@ -261,7 +261,7 @@ def test_what_decides_knows_only_what_it_is_told():
 
 
 # Calls that only some files make, by what they do. The heap of the traced program is left
-# alone, so only these files use malloc: some belong only to the viewer, others get strings
+# alone, so only these files use malloc: some belong only to viewers, others get strings
 # from the C library, elfutils or the C++ library, and rcu.c checks that malloc has memory
 # for the C library. Every descriptor goes through Opened_above() (ipc/base/opened.h),
 # except those of the viewer and of program.c, which opens the program's script for CPython.
@@ -273,7 +273,7 @@ ONLY = {
     r"(malloc|calloc|realloc|reallocarray|aligned_alloc|posix_memalign|strn?dup|"
     r"v?asprintf|free|PyMem_(Raw)?[CM]alloc|PyObject_[CM]alloc)": """ipc/base/heap.c
         ipc/address.c ipc/client.c ipc/process.c tracer/base/rcu.c formats/native_names.c
-        formats/native_rows.c formats/output.c""",
+        formats/native_rows.c formats/output.c python/module/watched.c""",
     r"(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|timerfd_create|"
     r"memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)": """ipc/base/opened.c
         ipc/socket.c ipc/address.c python/module/program.c""",

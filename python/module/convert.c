@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "python/module/convert.h"
 
-static PyObject *from_record(const struct Record *record, const char *base);
-
 static PyObject *from_list(const struct Field *field, const char *base)
 {
     const char *elements = *(const char *const *)(base + field->offset);
@@ -11,13 +9,13 @@ static PyObject *from_list(const struct Field *field, const char *base)
     size_t i;
 
     if (field->optional)
-        return count ? from_record(field->record, elements)
+        return count ? Convert_record(field->record, elements)
                      : Py_NewRef(Py_None);
     list = PyList_New((Py_ssize_t)count);
 
     for (i = 0; list && i < count; i++) {
         PyObject *element =
-            from_record(field->record, elements + i * field->record->size);
+            Convert_record(field->record, elements + i * field->record->size);
 
         if (!element)
             Py_CLEAR(list);
@@ -80,7 +78,7 @@ static PyObject *home_of(PyObject *dict, const struct Field *field)
     return group;
 }
 
-static PyObject *from_record(const struct Record *record, const char *base)
+PyObject *Convert_record(const struct Record *record, const void *base)
 {
     PyObject *dict = PyDict_New();
     size_t i;
@@ -99,7 +97,7 @@ static PyObject *from_record(const struct Record *record, const char *base)
 
 PyObject *Convert_snapshot(const struct Snapshot *snapshot)
 {
-    return from_record(&SNAPSHOT_RECORD, (const char *)snapshot);
+    return Convert_record(&SNAPSHOT_RECORD, (const char *)snapshot);
 }
 
 PyObject *Convert_published(const struct Snapshot *snapshot)

@@ -9,6 +9,9 @@
 #include "ipc/row_set.h"
 #include "tracer/session/listing_detail.h"
 
+// Converts a struct that the table describes. Returns a new dict, or NULL with
+// an exception.
+PyObject *Convert_record(const struct Record *record, const void *value);
 // Converts a snapshot that has all rows. Returns a new dict, or NULL with an
 // exception.
 PyObject *Convert_snapshot(const struct Snapshot *snapshot);

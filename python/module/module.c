@@ -21,6 +21,7 @@
 #include "python/module/recordings.h"
 #include "python/module/start.h"
 #include "python/module/tracing.h"
+#include "python/module/watched.h"
 #include "python/service/fork.h"
 #include "python/service/governor.h"
 
@@ -535,6 +536,7 @@ static int initialise(PyObject *module)
     if (PyModule_AddFunctions(module, Program_methods) < 0 ||
         PyModule_AddFunctions(module, Marks_methods) < 0 ||
         PyModule_AddFunctions(module, Recordings_methods) < 0 ||
+        Watched_add(module) < 0 ||
         PyModule_AddIntMacro(module, BY_PROGRAM) < 0 ||
         PyModule_AddIntMacro(module, BY_CHILD) < 0 ||
         PyModule_AddIntMacro(module, BY_WRITING_CHILD) < 0 ||

@@ -30,8 +30,8 @@ Runs a Python program, traced. Three things people do:
   ocular script.py                       a report and a timeline at its end
   ocular --serve script.py; ocular-top   watch it, from another terminal
   ocular --idle script.py                full speed until ocular-top looks
-Of a program that runs: ocular attach, detach PID. Of all of this environment:
-ocular enable, disable, status. Of files: convert, merge, diff. Faults: doctor."""
+Of a program that runs: ocular attach, detach PID. Of this environment: enable,
+disable, status. Of files: convert, merge, diff. Faults: doctor. Fleets: agent."""
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -239,7 +239,7 @@ NOT_IDLE = (
 )
 # The names of Ocular's commands. A script that has one of these names can be run as, for
 # example, ./merge.
-COMMANDS = "attach convert detach diff disable doctor enable merge status".split()
+COMMANDS = "agent attach convert detach diff disable doctor enable merge status".split()
 NOT_SETTINGS = ("idle", "module", "command", "follow", "install_follow", "remove_follow")
 
 

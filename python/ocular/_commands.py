@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs the commands `ocular attach PID`, `detach PID`, `enable`, `disable`, `status`,
-`convert`, `merge`, `diff` and `doctor`. For a command that acts on other processes or
-needs the viewer, this process executes ocular-top."""
+`convert`, `merge`, `diff`, `doctor` and `agent`. For a command that acts on other
+processes or needs the viewer, this process executes ocular-top."""
 
 import argparse
 import os
@@ -19,7 +19,7 @@ LINE = f"import os; os.environ.get('OCULAR_SERVE') != '0' and exec({SOURCE!r})"
 TAKES_PID = ("attach", "detach")
 USAGE = (
     "usage: ocular attach PID | detach PID | enable | disable | status | convert ... | "
-    "merge ... | diff ... | doctor"
+    "merge ... | diff ... | doctor | agent ..."
 )
 NO_VIEWER = (
     "this needs ocular-top, which is neither beside this command nor on PATH: it comes "
@@ -111,6 +111,10 @@ def run(arguments):
         from ocular import _doctor
 
         return _doctor.main(rest)
+    if verb == "agent":
+        from ocular import _agent
+
+        return _agent.main(rest)
     if verb == "diff":
         return _diff(rest)
     if len(rest) != (verb in TAKES_PID):

@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: MIT
+"""`ocular agent` watches the programs of this machine that serve, and hands their numbers
+over: to Prometheus, which asks for /metrics, and to receivers, to which it sends them.
+
+One thread, in Agent.run(), speaks to the programs. Other threads answer requests by HTTP
+and send; they give functions to the first thread by Agent.call()."""
+
+import argparse
+import collections
+import contextlib
+import heapq
+import itertools
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+
+from ocular import _agent_metrics, _agent_server
+from ocular._agent_program import Program, attributes, served
+
+DESCRIPTION = """\
+Watches the programs of this user that serve (as root: of all users and containers), and
+answers /metrics for Prometheus and /debug/pprof/ for pprof, Pyroscope and Parca."""
+EPILOG = "Tracing begins in a program that waits for viewers: see docs/fleet.md."
+INTERVAL_S = 10.0
+PROGRAMS_MOST = 256
+PAUSE_MOST_S = 600  # longest pause between two tries to connect
+
+
+class Agent:
+    """The programs, and what has to be done at which time."""
+
+    def __init__(self, settings):
+        self.settings = settings
+        self.programs, self.retries, self.beyond = {}, {}, 0
+        self.timers, self.order = [], itertools.count()
+        self.calls = collections.deque()
+        self.selector = selectors.DefaultSelector()
+        self.ours, self.theirs = socket.socketpair()
+        for end in self.ours, self.theirs:
+            end.setblocking(False)
+        self.selector.register(self.ours, selectors.EVENT_READ)
+        self.targets = []
+        self.stopped = False
+
+    # --- The first thread ---
+
+    def at(self, when, do):
+        heapq.heappush(self.timers, (when, next(self.order), do))
+
+    def call(self, do):
+        """Lets the first thread call do(). Any thread and a signal handler may call
+        this function."""
+        self.calls.append(do)
+        with contextlib.suppress(BlockingIOError):
+            self.theirs.send(b"\0")
+
+    def stop(self, *_):
+        self.stopped = True
+        self.call(lambda: None)
+
+    def run(self):
+        self.look()
+        while not self.stopped:
+            pause = max(0, self.timers[0][0] - time.monotonic())
+            for key, _ in self.selector.select(pause):
+                if key.data is None:
+                    with contextlib.suppress(BlockingIOError):
+                        self.ours.recv(4096)
+                elif not key.data.read(time.monotonic()):
+                    self.drop(key.data)
+            while self.calls:
+                self.calls.popleft()()
+            while self.timers and self.timers[0][0] <= time.monotonic():
+                heapq.heappop(self.timers)[2]()
+
+    def look(self):
+        """Finds programs that have begun to serve, and comes again."""
+        now = time.monotonic()
+        self.at(now + self.settings.interval, self.look)
+        found, candidates = served()
+        for pid in self.retries.keys() - found - candidates:
+            del self.retries[pid]
+        self.beyond = 0
+        for pid in sorted((found | candidates) - self.programs.keys()):
+            when, pause = self.retries.get(pid, (0, self.settings.interval))
+            if when > now:
+                continue
+            if len(self.programs) == PROGRAMS_MOST:
+                self.beyond += pid in found
+                continue
+            try:
+                self.add(pid)
+            except OSError as error:
+                if not when and pid in found:
+                    say(error.strerror)
+                self.retries[pid] = now + pause, min(2 * pause, PAUSE_MOST_S)
+
+    def add(self, pid):
+        program = Program(pid, self.settings)
+        self.programs[pid] = program
+        self.selector.register(program.link, selectors.EVENT_READ, program)
+
+    def drop(self, program):
+        self.selector.unregister(program.link)
+        program.close()
+        del self.programs[program.pid]
+
+    # --- Any thread ---
+
+    def known(self):
+        """Returns the programs whose labels are known."""
+        return [each for each in list(self.programs.values()) if each.snapshot]
+
+    def points(self):
+        """Yields all points, with all their labels."""
+        now = time.monotonic()
+        programs = self.known()
+        for each in programs:
+            yield "ocular_program", each.identity | each.facts, 1
+            yield "ocular_snapshot_age_seconds", each.identity, now - each.heard
+            for name, labels, value in each.points:
+                yield name, each.identity | labels, value
+        yield "ocular_agent_programs", {}, len(programs)
+        yield "ocular_agent_programs_beyond", {}, self.beyond
+        yield "ocular_agent_cpu_seconds", {}, time.process_time()
+        for target in self.targets:
+            yield from target.points()
+
+    def metrics(self, open_metrics):
+        return _agent_metrics.text(self.points(), open_metrics)
+
+
+def say(text):
+    print(f"ocular agent: {text}", file=sys.stderr, flush=True)
+
+
+# --- The command --------------------------------------------------------------
+
+
+def _address(text):
+    host, colon, port = text.rpartition(":")
+    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"expects ADDRESS:PORT, not {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _interval(text):
+    with contextlib.suppress(ValueError):
+        if 1 <= float(text) <= 60:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"expects 1 to 60 seconds, not {text!r}")
+
+
+def _label(text):
+    name, equals, value = text.partition("=")
+    if not equals or not name or name[0].isdigit():
+        raise argparse.ArgumentTypeError(f"expects NAME=VALUE, not {text!r}")
+    return name, _agent_metrics.clean(value)
+
+
+def _pattern(text):
+    if not text or len(text) > 200:
+        raise argparse.ArgumentTypeError("expects a pattern of 1 to 200 characters")
+    return os.fsencode(text)
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="ocular agent",
+        allow_abbrev=False,
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    add = parser.add_argument
+    add(
+        "--listen",
+        metavar="ADDRESS:PORT",
+        type=_address,
+        default=("127.0.0.1", 9466),
+        help="where to answer (127.0.0.1:9466); everybody who can connect there can read "
+        "the names of functions",
+    )
+    add(
+        "--watch",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        type=_pattern,
+        dest="patterns",
+        help="functions with series of their latency, as 'app.views.*'; can be repeated",
+    )
+    add(
+        "--label",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=_label,
+        dest="labels",
+        help="a label for all numbers, also by OTEL_RESOURCE_ATTRIBUTES; can be repeated",
+    )
+    add(
+        "--interval",
+        metavar="SEC",
+        type=_interval,
+        default=INTERVAL_S,
+        help="seconds between two snapshots of a program, 1 to 60 (10)",
+    )
+    return parser
+
+
+def main(arguments):
+    settings = _parser().parse_args(arguments)
+    settings.patterns = tuple(settings.patterns)
+    shared = attributes(os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""))
+    settings.labels = shared | dict(settings.labels)
+    agent = Agent(settings)
+    try:
+        server = _agent_server.Server(settings.listen, agent)
+    except OSError as error:
+        host, port = settings.listen
+        say(f"cannot listen at {host}:{port}: {error.strerror}")
+        return 2
+    if not server.is_local():
+        say("everybody who can connect to this address can read the names of functions")
+    for number in signal.SIGINT, signal.SIGTERM:
+        signal.signal(number, agent.stop)
+    server.start()
+    say(f"answers at {server.url()}/metrics")
+    agent.run()
+    server.shutdown()
+    return 0

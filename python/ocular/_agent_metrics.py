@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""The metrics of `ocular agent`, and their text for Prometheus. A point is a tuple of the
+name of its family, its own labels and its value."""
+
+from ocular import _stacks
+
+TEXT = 200  # largest length of a label's value
+QUANTILES = {"0.5": "wall_p50_s", "0.99": "wall_p99_s"}
+
+# Name of the family: (kind, explanation). The docs say which number is counted, sampled
+# or estimated (docs/fleet.md).
+FAMILIES = {
+    "ocular_program": ("info", "A program that serves."),
+    "ocular_cpu_seconds": ("counter", "CPU time of the process, by the kernel."),
+    "ocular_overhead_ratio": (
+        "gauge",
+        "Measured cost of tracing, as a part of the CPU time.",
+    ),
+    "ocular_overhead_allowed_ratio": ("gauge", "Cost that tracing may have."),
+    "ocular_gil_held_seconds": ("counter", "Time in which a thread had the GIL, sampled."),
+    "ocular_gil_waited_seconds": ("counter", "Time of threads that waited for the GIL."),
+    "ocular_gc_seconds": ("counter", "Pauses of the garbage collector."),
+    "ocular_gc_collections": ("counter", "Collections by generation."),
+    "ocular_loop_lag_seconds": ("gauge", "Lag of the event loop that is the latest."),
+    "ocular_stalls": ("counter", "Steps of event loops that took too long."),
+    "ocular_functions": ("gauge", "Functions that have run since tracing began."),
+    "ocular_snapshot_age_seconds": ("gauge", "Age of the numbers of the process."),
+    "ocular_function_cpu_seconds": ("counter", "CPU time without callees, sampled."),
+    "ocular_function_calls": ("counter", "Calls; estimated while the function is dark."),
+    "ocular_function_counted_calls": ("counter", "Calls that were counted."),
+    "ocular_function_in_flight": ("gauge", "Calls that have begun and not ended."),
+    "ocular_function_oldest_seconds": ("gauge", "Age of the oldest call in flight."),
+    "ocular_function_latency_seconds": (
+        "summary",
+        "Latency with awaits, of about the newest 1000 calls.",
+    ),
+    "ocular_function_latency_max_seconds": ("gauge", "Longest call since tracing began."),
+    "ocular_functions_beyond": ("gauge", "Chosen functions without a series of their own."),
+    "ocular_agent_programs": ("gauge", "Programs that the agent watches."),
+    "ocular_agent_programs_beyond": ("gauge", "Programs for which there was no room."),
+    "ocular_agent_cpu_seconds": ("counter", "CPU time of the agent."),
+    "ocular_agent_sent": ("counter", "Requests that a receiver has accepted."),
+    "ocular_agent_refused": ("counter", "Requests that a receiver has refused for good."),
+    "ocular_agent_lost": ("counter", "Oldest requests, dropped for want of room."),
+    "ocular_agent_failed": ("counter", "Attempts that failed and are repeated."),
+    "ocular_agent_queued_bytes": ("gauge", "Bytes that wait for a receiver."),
+}
+SUFFIXES = {"counter": "_total", "info": "_info"}
+# Numbers that a new estimate can make smaller, which Prometheus would take for a restart.
+ESTIMATED = "ocular_function_cpu_seconds", "ocular_function_calls"
+
+
+def clean(text):
+    """Returns a text of a traced program as a label's value."""
+    return text.translate(_stacks.CONTROL)[:TEXT]
+
+
+def _of_program(snapshot):
+    gil, overhead = snapshot["gil"], snapshot["overhead"]
+    yield "ocular_cpu_seconds", {}, snapshot["cpu_s"]
+    yield "ocular_overhead_ratio", {}, overhead["measured"]
+    yield "ocular_overhead_allowed_ratio", {}, overhead["allowed"]
+    yield "ocular_gil_held_seconds", {}, gil["held_s"]
+    yield "ocular_gil_waited_seconds", {}, gil["waited_s"]
+    generations = snapshot["gc"]["generations"]
+    pauses = [row["total_s"] for row in generations if row["total_s"] is not None]
+    yield "ocular_gc_seconds", {}, sum(pauses) if pauses else None
+    for number, row in enumerate(generations):
+        yield "ocular_gc_collections", {"generation": str(number)}, row["collections"]
+    lags = [loop["lag_s"] for loop in snapshot["loops"] if loop["lag_s"] is not None]
+    yield "ocular_loop_lag_seconds", {}, max(lags, default=None)
+    yield "ocular_stalls", {}, snapshot["stalls_total"]
+    yield "ocular_functions", {}, snapshot["functions_total"]
+    yield "ocular_functions_beyond", {}, snapshot["watched_beyond"]
+
+
+def _of_function(row, watched, uptime_s):
+    cpu = row["run_share"]
+    calls = row["calls"] if row["calls_exact"] else row["calls_estimated"]
+    yield "ocular_function_cpu_seconds", {}, None if cpu is None else cpu * uptime_s
+    yield "ocular_function_calls", {}, calls
+    yield "ocular_function_counted_calls", {}, row["calls"]
+    if not watched:
+        return
+    yield "ocular_function_in_flight", {}, row["in_flight"]
+    yield "ocular_function_oldest_seconds", {}, row["oldest_s"]
+    for quantile, column in QUANTILES.items():
+        yield "ocular_function_latency_seconds", {"quantile": quantile}, row[column]
+    yield "ocular_function_latency_max_seconds", {}, row["wall_max_s"]
+
+
+def points(snapshot, floors):
+    """Returns the points of a program without the labels of the program, and the smallest
+    values that the estimated counters can have next. `floors` are those of the snapshot
+    before. Code objects with the same name, file and line have one series."""
+    found = {}
+    for name, labels, value in _of_program(snapshot):
+        if value is not None:
+            found[name, *labels.items()] = value
+    seen = {row["id"] for row in snapshot["watched"]}
+    rows = [(row, True) for row in snapshot["watched"]]
+    rows += [(row, False) for row in snapshot["functions"] if row["id"] not in seen]
+    for row, watched in rows:
+        place = (
+            ("function", clean(row["name"] or "<gone>")),
+            ("file", clean(row["file"] or "")),
+            ("line", str(row["line"] or 0)),
+        )
+        for name, labels, value in _of_function(row, watched, snapshot["uptime_s"]):
+            if value is None:
+                continue
+            key = name, *place, *labels.items()
+            adds = FAMILIES[name][0] == "counter" or name.endswith("in_flight")
+            before = found.get(key, 0)
+            found[key] = before + value if adds else max(before, value)
+    for key in found:
+        if key[0] in ESTIMATED:
+            found[key] = max(found[key], floors.get(key, 0))
+    floors = {key: value for key, value in found.items() if key[0] in ESTIMATED}
+    return [(key[0], dict(key[1:]), value) for key, value in found.items()], floors
+
+
+# --- Text for Prometheus ------------------------------------------------------
+
+
+def label_name(text):
+    """Returns a name that Prometheus allows, for example deployment_environment."""
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
+    return "_" + name if name[:1].isdigit() else name
+
+
+def _labels(labels):
+    valid = {label_name(name): value for name, value in labels.items()}
+    text = ",".join(
+        '{}="{}"'.format(name, value.replace("\\", r"\\").replace('"', r"\""))
+        for name, value in valid.items()
+    )
+    return f"{{{text}}}" if text else ""
+
+
+def text(points, open_metrics):
+    """Returns the points as a text in OpenMetrics' format, or in Prometheus' own older
+    format, in which a counter's family is called as its series."""
+    lines = {name: [] for name in FAMILIES}
+    for name, labels, value in points:
+        suffix = SUFFIXES.get(FAMILIES[name][0], "")
+        lines[name].append(f"{name}{suffix}{_labels(labels)} {value!r}\n")
+    parts = []
+    for name, (kind, explanation) in FAMILIES.items():
+        if not lines[name]:
+            continue
+        family = name
+        if not open_metrics:
+            family += SUFFIXES.get(kind, "")
+            kind = "gauge" if kind == "info" else kind
+        parts.append(f"# HELP {family} {explanation}\n# TYPE {family} {kind}\n")
+        parts += lines[name]
+    return "".join(parts) + ("# EOF\n" if open_metrics else "")

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""A program that `ocular agent` watches, and the programs of this machine that serve."""
+
+import os
+import re
+import urllib.parse
+
+from ocular import _agent_metrics, _ocular
+from ocular._agent_metrics import clean
+
+# Numbers of messages (docs/protocol.md).
+SNAPSHOT, ERROR, END, STACKS, RATE, FLAME = 2, 4, 5, 8, 16, 22
+TOP = 20  # functions with the most CPU time
+LABELS = 20  # largest number of labels from one environment
+CONTAINER = re.compile(r"[0-9a-f]{64}")
+
+
+def attributes(text):
+    """Returns the dict of a text such as "deployment.environment=test,team=a%20b"."""
+    found = {}
+    for part in text.split(",")[:LABELS]:
+        name, equals, value = part.partition("=")
+        if equals and name.strip():
+            found[name.strip()] = clean(urllib.parse.unquote(value.strip()))
+    return found
+
+
+def _read(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:  # the process has ended
+        return ""
+
+
+def _environment(pid):
+    pairs = (line.partition("=") for line in _read(f"/proc/{pid}/environ").split("\0"))
+    return {name: value for name, _, value in pairs}
+
+
+def _of_command(command):
+    """Returns the name of the program in a command without its interpreter, such as
+    "-m app.server --port 80" or "/srv/app.py"."""
+    words = command.split()
+    if words[:1] == ["-m"] and len(words) > 1:
+        return words[1]
+    name = os.path.basename(words[0]) if words else ""
+    return name.removesuffix(".py") or "python"
+
+
+def _cpu_s(pid):
+    """Returns the CPU time of a process in seconds, or None."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    if len(fields) < 13:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Program:
+    """A process that serves. Raises OSError if the process refuses the connection."""
+
+    def __init__(self, pid, settings):
+        self.pid, self.settings = pid, settings
+        self.link = _ocular.Watched(pid)
+        self.link.ask(RATE, settings.interval)
+        self.series, self.points = {}, []
+        self.snapshot, self.heard = None, None
+        self.floors = {}
+        self.waiting, self.asked = [], 0
+
+    def _name(self, snapshot):
+        """Finds the labels. `identity` is in each series, and `facts` are in one."""
+        environment = _environment(self.pid)
+        its = attributes(environment.get("OTEL_RESOURCE_ATTRIBUTES", ""))
+        service = (
+            environment.get("OTEL_SERVICE_NAME")
+            or its.pop("service.name", None)
+            or _of_command(snapshot["command"] or "")
+        )
+        container = CONTAINER.search(_read(f"/proc/{self.pid}/cgroup"))
+        self.identity = {"service": clean(service), "pid": str(self.pid)}
+        self.identity |= self.settings.labels
+        self.facts = its | {
+            "version": its.pop("service.version", ""),
+            "python": clean(snapshot["python"] or "").removeprefix("CPython "),
+            "container": container[0][:12] if container else "",
+            "ocular": clean(snapshot["version"] or ""),
+        }
+        self.facts = {name: value for name, value in self.facts.items() if value}
+
+    def read(self, now):
+        """Takes the messages that have come. Returns False if the process has ended, or
+        serves no longer."""
+        while True:
+            try:
+                message = self.link.next(TOP, self.settings.patterns)
+            except OSError:
+                return False
+            if message is None:
+                return True
+            kind, request, value = message
+            if kind == END:
+                return False
+            if kind == SNAPSHOT:
+                self._take(value, now)
+            elif request and request == self.asked and kind in (STACKS, ERROR):
+                self._answer(value if kind == STACKS else None)
+
+    def _take(self, snapshot, now):
+        if self.snapshot is None:
+            self._name(snapshot)
+        elif snapshot["uptime_s"] < self.snapshot["uptime_s"]:
+            self.floors = {}  # another trace has begun
+        self.snapshot, self.heard = snapshot, now
+        snapshot["cpu_s"] = _cpu_s(self.pid)
+        self.points, self.floors = _agent_metrics.points(snapshot, self.floors)
+
+    def stacks(self, take):
+        """Asks for the stacks. Calls take(stacks) when they have come, or take(None)."""
+        self.waiting.append(take)
+        if not self.asked:
+            try:
+                self.asked = self.link.ask(FLAME)
+            except OSError:
+                self._answer(None)
+
+    def _answer(self, stacks):
+        waiting, self.waiting, self.asked = self.waiting, [], 0
+        for take in waiting:
+            take(stacks)
+
+    def close(self):
+        self._answer(None)
+        self.link = None
+
+
+def served():
+    """Returns the processes that serve. Processes in other mount namespaces are in no
+    list, so they are candidates, unless OCULAR_DIR names the only directory."""
+    found = set(_ocular.served())
+    candidates = set()
+    if os.environ.get("OCULAR_DIR"):
+        return found - {os.getpid()}, candidates
+    here = os.readlink("/proc/self/ns/mnt")
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdecimal() and os.readlink(f"/proc/{name}/ns/mnt") != here:
+                candidates.add(int(name))
+        except OSError:  # the process has ended, or belongs to another user
+            pass
+    return found - {os.getpid()}, candidates - found

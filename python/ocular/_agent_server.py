@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Answers requests by HTTP for `ocular agent`. Each connection has a thread, up to
+CONNECTIONS_MOST."""
+
+import http.server
+import ipaddress
+import socket
+import socketserver
+import sys
+import threading
+
+import ocular
+
+CONNECTIONS_MOST = 32
+PATIENCE_S = 10  # time for a client to send its request, and to read
+TEXT = "text/plain; version=0.0.4; charset=utf-8"
+OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+INDEX = "This is `ocular agent`. It answers at:\n/metrics\n"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = f"ocular/{ocular.__version__}"
+    timeout = PATIENCE_S
+
+    def do_GET(self):
+        path, _, _ = self.path.partition("?")
+        if path == "/metrics":
+            return self.metrics()
+        if path == "/":
+            return self.answer(INDEX)
+        return self.answer(f"There is no {path[:100]} here. {INDEX}", status=404)
+
+    def metrics(self):
+        wants_open = "application/openmetrics-text" in self.headers.get("Accept", "")
+        text = self.server.agent.metrics(wants_open)
+        self.answer(text, OPEN_METRICS if wants_open else TEXT)
+
+    def answer(self, content, kind="text/plain; charset=utf-8", status=200, **headers):
+        if isinstance(content, str):
+            content = content.encode("utf-8", "replace")
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, address, agent):
+        self.agent = agent
+        self.free = threading.BoundedSemaphore(CONNECTIONS_MOST)
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, _Handler)
+
+    def start(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self):
+        host, port = self.server_address[:2]
+        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+    def is_local(self):
+        return ipaddress.ip_address(self.server_address[0]).is_loopback
+
+    def server_bind(self):  # the base class also looks up the host's name
+        socketserver.TCPServer.server_bind(self)
+        self.server_name, self.server_port = self.server_address[:2]
+
+    def process_request(self, request, client_address):
+        if self.free.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.free.release()
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exception(), OSError):  # a client that has left
+            super().handle_error(request, client_address)

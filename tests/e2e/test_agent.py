@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Tests that `ocular agent` finds programs and hands their numbers over."""
+
+import contextlib
+import re
+import shutil
+import socket
+import urllib.error
+import urllib.request
+
+import pytest
+from e2e.program import PYTHON, SLOW, Running, run, start, wait_until
+
+AGENT = [PYTHON, "-m", "ocular", "agent"]
+OPEN = {"Accept": "application/openmetrics-text; version=1.0.0"}
+
+# The names of the functions need escapes. Two functions have the same place.
+PROGRAM = r"""
+import sys, time
+import ocular
+
+ocular.start_tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0,
+                     overhead_budget=None)
+SOURCE = "def twin(): pass\ndef other(number): return sum(range(number))"
+kept = []
+for _ in range(2):
+    exec(compile(SOURCE, 'odd "dir\\\n/app/views.py', "exec"))
+    twin()
+    kept.append(twin)
+for number in range(60):
+    space = {}
+    exec(f"def hot_{number}(): return sum(range(20000))", space)
+    globals().update(space)
+for _ in range(7):
+    other(3)
+print("ready", flush=True)
+ended = []
+import threading
+threading.Thread(target=lambda: ended.append(sys.stdin.read()), daemon=True).start()
+while not ended:
+    for number in range(60):
+        globals()[f"hot_{number}"]()
+ocular.stop_tracing()
+print("ended")
+"""
+
+
+@contextlib.contextmanager
+def agent(*options, **more):
+    """Runs an agent, and yields its address."""
+    command = [*AGENT, "--listen", "127.0.0.1:0", "--interval", "1", *options]
+    with start(command, **more) as process:
+        try:
+            line = process.stderr.readline()
+            yield re.search(r"answers at (http://\S+)/metrics", line)[1]
+        finally:
+            process.terminate()
+            _, err = process.communicate(timeout=SLOW)
+    assert process.returncode == 0, err
+
+
+def fetch(url, **headers):
+    request = urllib.request.Request(url, headers=headers)
+    with urllib.request.urlopen(request, timeout=SLOW) as answer:
+        return answer.read(), answer.headers["Content-Type"]
+
+
+LABEL = r'([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\n"])*)"'
+SAMPLE = re.compile(rf"([a-z_]+)(?:\{{({LABEL}(?:,{LABEL})*)\}})? (\S+)")
+SUFFIXES = {"counter": "_total", "info": "_info", "gauge": "", "summary": ""}
+
+
+def parse(text):
+    """Returns the values by name and labels. Refuses all that OpenMetrics 1.0 forbids and
+    an exposition of ours could have."""
+    lines = text.split("\n")
+    assert lines[-2:] == ["# EOF", ""]
+    found, families, family = {}, set(), None
+    for line in lines[:-2]:
+        if line.startswith("# HELP "):
+            family = line.split()[2]
+            assert family not in families, f"{family} comes twice"
+            families.add(family)
+        elif line.startswith("# TYPE "):
+            name, kind = line.split()[2:]
+            assert name == family and not name.endswith(("_total", "_info", "_count"))
+            series = name + SUFFIXES[kind]
+        else:
+            sample = SAMPLE.fullmatch(line)
+            assert sample and sample[1] == series, line
+            pairs = re.findall(LABEL, sample[2] or "")
+            labels = dict(pairs)
+            assert len(labels) == len(pairs) and ("quantile" in labels) == (
+                kind == "summary"
+            ), line
+            key = sample[1], frozenset(labels.items())
+            assert key not in found, f"{line} comes twice"
+            found[key] = float(sample.groups()[-1])
+            assert found[key] >= 0 and (kind != "info" or found[key] == 1)
+    return found
+
+
+def read(url):
+    text, kind = fetch(url + "/metrics", **OPEN)
+    assert kind.startswith("application/openmetrics-text; version=1.0.0")
+    return parse(text.decode())
+
+
+def series(found, name, **labels):
+    """Returns the values of the series that have these labels, with all their labels."""
+    wanted = set(labels.items())
+    return [
+        (value, dict(key))
+        for (each, key), value in found.items()
+        if each == name and wanted <= key
+    ]
+
+
+def pids(url):
+    return {labels["pid"] for _, labels in series(read(url), "ocular_program_info")}
+
+
+def test_programs_come_and_go_and_have_bounded_series(tmp_path):
+    environment = {"OTEL_RESOURCE_ATTRIBUTES": "team=a%20b,deployment.environment=test"}
+    watch = ["--watch", "app.views.*", "--watch", "nothing.*", "--label", "team=web"]
+    with agent(*watch, env=environment) as url:
+        assert not pids(url)
+        its = {"OTEL_RESOURCE_ATTRIBUTES": "service.name=shop,service.version=1.2"}
+        with (
+            Running(tmp_path, PROGRAM, env=its) as shop,
+            Running(tmp_path, PROGRAM) as other,
+        ):
+            both = {str(shop.pid), str(other.pid)}
+            wait_until(lambda: pids(url) == both)
+            hot = "ocular_function_cpu_seconds_total"
+            found = wait_until(
+                lambda: len(series(read(url), hot, pid=str(shop.pid))) > 20 and read(url)
+            )
+            usual = {"service": "shop", "pid": str(shop.pid), "team": "web"}
+            usual["deployment_environment"] = "test"
+            ((_, labels),) = series(found, "ocular_program_info", **usual)
+            assert labels["version"] == "1.2" and re.match("3[.]", labels["python"])
+            # Twenty functions, and two places that the pattern chooses.
+            assert len(series(found, hot, **usual)) <= 22
+            calls = "ocular_function_calls_total"
+            file = r"odd \"dir\\" + "\ufffd/app/views.py"
+            assert [
+                v for v, _ in series(found, calls, function="other", file=file, **usual)
+            ] == [7]
+            assert [v for v, _ in series(found, calls, function="twin", **usual)] == [2]
+            latency = "ocular_function_latency_seconds"
+            chosen = series(found, latency, function="other", **usual)
+            assert {labels["quantile"] for _, labels in chosen} == {"0.5", "0.99"}
+            assert not series(found, latency, function="hot_1")
+            ((cpu, _),) = series(found, "ocular_cpu_seconds_total", **usual)
+            parts = [value for value, _ in series(found, hot, **usual)]
+            assert 0 < sum(parts) <= cpu + 1
+            check_by_promtool(url)
+            shop.end()
+            wait_until(lambda: pids(url) == {str(other.pid)})
+            assert not series(read(url), hot, pid=str(shop.pid))
+        wait_until(lambda: not pids(url))
+
+
+def check_by_promtool(url):
+    """The format that Prometheus asks for has to be clean, if Prometheus is there."""
+    if shutil.which("promtool"):
+        text, kind = fetch(url + "/metrics")
+        assert kind.startswith("text/plain; version=0.0.4")
+        done = run(["promtool", "check", "metrics"], input=text.decode())
+        assert (done.status, done.out + done.err) == (0, "")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    "options, why",
+    [
+        (["--listen", "9466"], "expects ADDRESS:PORT"),
+        (["--listen", "127.0.0.1:70000"], "expects ADDRESS:PORT"),
+        (["--listen", "no.such.host.invalid:0"], "cannot listen at"),
+        (["--interval", "nan"], "expects 1 to 60 seconds"),
+        (["--label", "team"], "expects NAME=VALUE"),
+        (["--watch", ""], "expects a pattern"),
+        (["surplus"], "unrecognized arguments"),
+    ],
+)
+def test_bad_options_are_refused(options, why):
+    done = run([*AGENT, *options])
+    assert done.status == 2 and why in done.err, done.err
+
+
+@pytest.mark.once
+def test_a_taken_port_and_a_wrong_path():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        host, port = taken.getsockname()
+        done = run([*AGENT, "--listen", f"{host}:{port}"])
+        assert (done.status, "in use" in done.err) == (2, True)
+    with agent() as url, pytest.raises(urllib.error.HTTPError, match="404"):
+        fetch(url + "/nothing")
