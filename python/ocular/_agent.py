@@ -11,6 +11,7 @@ import contextlib
 import heapq
 import itertools
 import os
+import queue
 import selectors
 import signal
 import socket
@@ -18,6 +19,7 @@ import sys
 import time
 
 from ocular import _agent_metrics, _agent_server
+from ocular._agent_profile import PATIENCE_S, Capture
 from ocular._agent_program import Program, attributes, served
 
 DESCRIPTION = """\
@@ -120,7 +122,7 @@ class Agent:
         programs = self.known()
         for each in programs:
             yield "ocular_program", each.identity | each.facts, 1
-            yield "ocular_snapshot_age_seconds", each.identity, now - each.heard
+            yield "ocular_snapshot_age_seconds", each.identity, max(0, now - each.heard)
             for name, labels, value in each.points:
                 yield name, each.identity | labels, value
         yield "ocular_agent_programs", {}, len(programs)
@@ -128,6 +130,13 @@ class Agent:
         yield "ocular_agent_cpu_seconds", {}, time.process_time()
         for target in self.targets:
             yield from target.points()
+
+    def profile(self, kind, seconds, programs):
+        """Takes a profile. Returns None if the agent ends meanwhile."""
+        answer = queue.SimpleQueue()
+        self.call(lambda: Capture(self, kind, seconds, programs, answer.put))
+        with contextlib.suppress(queue.Empty):
+            return answer.get(timeout=seconds + 2 * PATIENCE_S)
 
     def metrics(self, open_metrics):
         return _agent_metrics.text(self.points(), open_metrics)

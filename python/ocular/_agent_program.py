@@ -9,7 +9,8 @@ from ocular import _agent_metrics, _ocular
 from ocular._agent_metrics import clean
 
 # Numbers of messages (docs/protocol.md).
-SNAPSHOT, ERROR, END, STACKS, RATE, FLAME = 2, 4, 5, 8, 16, 22
+SNAPSHOT, ERROR, END, STACKS = 2, 4, 5, 8
+RATE, FLAME, NOW, OBJECTS = 16, 22, 24, 30
 TOP = 20  # functions with the most CPU time
 LABELS = 20  # largest number of labels from one environment
 CONTAINER = re.compile(r"[0-9a-f]{64}")
@@ -63,10 +64,9 @@ class Program:
         self.pid, self.settings = pid, settings
         self.link = _ocular.Watched(pid)
         self.link.ask(RATE, settings.interval)
-        self.series, self.points = {}, []
         self.snapshot, self.heard = None, None
-        self.floors = {}
-        self.waiting, self.asked = [], 0
+        self.points, self.floors = [], {}
+        self.waiting, self.asked = {FLAME: [], NOW: []}, 0
 
     def _name(self, snapshot):
         """Finds the labels. `identity` is in each series, and `facts` are in one."""
@@ -104,7 +104,7 @@ class Program:
             if kind == SNAPSHOT:
                 self._take(value, now)
             elif request and request == self.asked and kind in (STACKS, ERROR):
-                self._answer(value if kind == STACKS else None)
+                self._answer(FLAME, value if kind == STACKS else None)
 
     def _take(self, snapshot, now):
         if self.snapshot is None:
@@ -114,24 +114,38 @@ class Program:
         self.snapshot, self.heard = snapshot, now
         snapshot["cpu_s"] = _cpu_s(self.pid)
         self.points, self.floors = _agent_metrics.points(snapshot, self.floors)
+        self._answer(NOW, snapshot)
 
-    def stacks(self, take):
-        """Asks for the stacks. Calls take(stacks) when they have come, or take(None)."""
-        self.waiting.append(take)
-        if not self.asked:
-            try:
-                self.asked = self.link.ask(FLAME)
-            except OSError:
-                self._answer(None)
+    def ask(self, request):
+        """Sends a request. Returns its number, or 0 if the process cannot take it."""
+        try:
+            return self.link.ask(request) if self.link else 0
+        except OSError:  # read() finds out why
+            return 0
 
-    def _answer(self, stacks):
-        waiting, self.waiting, self.asked = self.waiting, [], 0
+    def get(self, request, take):
+        """Calls take(stacks) for FLAME, or take(snapshot) for NOW, when the answer has
+        come, or take(None)."""
+        self.waiting[request].append(take)
+        if request == FLAME and self.asked:
+            return
+        number = self.ask(request)
+        if not number:
+            self._answer(request, None)
+        elif request == FLAME:
+            self.asked = number
+
+    def _answer(self, request, value):
+        waiting, self.waiting[request] = self.waiting[request], []
+        if request == FLAME:
+            self.asked = 0
         for take in waiting:
-            take(stacks)
+            take(value)
 
     def close(self):
-        self._answer(None)
         self.link = None
+        self._answer(FLAME, None)
+        self._answer(NOW, None)
 
 
 def served():

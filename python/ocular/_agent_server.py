@@ -8,14 +8,22 @@ import socket
 import socketserver
 import sys
 import threading
+import urllib.parse
 
 import ocular
+from ocular import _agent_profile
 
 CONNECTIONS_MOST = 32
 PATIENCE_S = 10  # time for a client to send its request, and to read
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
-INDEX = "This is `ocular agent`. It answers at:\n/metrics\n"
+INDEX = """\
+This is `ocular agent`. It answers at:
+/metrics
+/debug/pprof/profile?seconds=30   CPU time; wall: also waits; objects: births of objects
+The profiles also take pid=PID and service=NAME.
+"""
+SECONDS_MOST = 300
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -24,9 +32,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     timeout = PATIENCE_S
 
     def do_GET(self):
-        path, _, _ = self.path.partition("?")
+        path, _, query = self.path.partition("?")
         if path == "/metrics":
             return self.metrics()
+        kind = path.removeprefix("/debug/pprof/")
+        if kind in _agent_profile.TYPES and kind != path:
+            return self.profile(kind, dict(urllib.parse.parse_qsl(query)))
         if path == "/":
             return self.answer(INDEX)
         return self.answer(f"There is no {path[:100]} here. {INDEX}", status=404)
@@ -35,6 +46,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         wants_open = "application/openmetrics-text" in self.headers.get("Accept", "")
         text = self.server.agent.metrics(wants_open)
         self.answer(text, OPEN_METRICS if wants_open else TEXT)
+
+    def profile(self, kind, query):
+        try:
+            seconds = float(query.pop("seconds", 30))
+        except ValueError:
+            seconds = 0
+        if not 0 < seconds <= SECONDS_MOST or query.keys() - {"pid", "service"}:
+            return self.answer(f"seconds is 1 to {SECONDS_MOST}. {INDEX}", status=400)
+        programs = [
+            program
+            for program in self.server.agent.known()
+            if query.items() <= program.identity.items()
+        ]
+        if not programs:
+            return self.answer("No such program serves.\n", status=404)
+        profile = self.server.agent.profile(kind, seconds, programs)
+        if profile is None:
+            return self.answer("The agent does not answer.\n", status=503)
+        if profile.trouble and not profile.samples:
+            return self.answer(f"{profile.trouble}\n", status=501)
+        return self.answer(_agent_profile.pprof(profile), "application/octet-stream")
 
     def answer(self, content, kind="text/plain; charset=utf-8", status=200, **headers):
         if isinstance(content, str):

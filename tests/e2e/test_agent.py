@@ -2,13 +2,20 @@
 """Tests that `ocular agent` finds programs and hands their numbers over."""
 
 import contextlib
+import gzip
 import re
 import shutil
 import socket
+import struct
+import sys
+import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 import pytest
+from e2e import stacks
+from e2e.pftrace import varint
 from e2e.program import PYTHON, SLOW, Running, run, start, wait_until
 
 AGENT = [PYTHON, "-m", "ocular", "agent"]
@@ -160,6 +167,88 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             wait_until(lambda: pids(url) == {str(other.pid)})
             assert not series(read(url), hot, pid=str(shop.pid))
         wait_until(lambda: not pids(url))
+
+
+def fields(data):
+    """Yields (number, value) of each field of a protobuf message."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 1:
+            value, at = struct.unpack_from("<Q", data, at)[0], at + 8
+        else:
+            value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at : at + value], at + value
+        yield key >> 3, value
+
+
+def numbers(data):
+    at, found = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        found.append(value)
+    return found
+
+
+def read_pprof(content):
+    """Returns the type, and the values and labels by stack, the outermost frame first."""
+    found = list(fields(gzip.decompress(content)))
+    texts = [value.decode() for number, value in found if number == 6]
+    rows = [[], [], [], [], [], []]
+    for number, value in found:
+        if number in (1, 2, 4, 5):
+            rows[number].append(list(fields(value)))
+    functions = {dict(row)[1]: texts[dict(row)[2]] for row in rows[5]}
+    names = {dict(row)[1]: functions[dict(fields(dict(row)[4]))[1]] for row in rows[4]}
+    by_stack = {}
+    for row in rows[2]:
+        stack = tuple(names[each] for each in reversed(numbers(dict(row)[1])))
+        labels = [dict(fields(value)) for number, value in row if number == 3]
+        labels = {texts[each[1]]: texts[each[2]] for each in labels}
+        assert stack not in by_stack
+        by_stack[stack] = numbers(dict(row)[2])[0], labels
+    (kind,) = [texts[dict(row)[1]] for row in rows[1]]
+    return kind, by_stack, dict(found)
+
+
+def test_profiles_have_the_stacks_of_a_period(tmp_path):
+    def fetched(kind, seconds, **query):
+        query = urllib.parse.urlencode({"seconds": seconds, **query})
+        return read_pprof(fetch(f"{url}/debug/pprof/{kind}?{query}")[0])
+
+    with agent() as url, stacks.running(tmp_path):
+        (pid,) = wait_until(lambda: pids(url))
+        kind, found, head = wait_until(lambda: any((it := fetched("profile", 1))[1]) and it)
+        assert kind == "cpu" and head[10] == 10**9
+        assert abs(head[9] / 1e9 + 1 - time.time()) < SLOW
+        begin = stacks.WORK
+        assert {path[: len(begin)] for path in found} <= {begin, begin[:2]}
+        assert {path[len(begin) :] for path in found} & stacks.PATHS.keys()
+        assert all(each == {"service": "program", "pid": pid} for _, each in found.values())
+        # A second profile does not have the time of the first. 0.1 s is for samples that
+        # the process adds up late.
+        clock = ~int(pid) << 3 | 2
+        used = time.clock_gettime(clock)
+        again = sum(ns for ns, _ in fetched("profile", 0.2, pid=pid)[1].values())
+        assert again / 1e9 < time.clock_gettime(clock) - used + 0.1
+        kind, waited, _ = fetched("wall", 1, service="program")
+        assert kind == "wall" and set(found) & set(waited)
+        if sys.version_info >= (3, 13):
+            kind, born, _ = wait_until(lambda: (it := fetched("objects", 3))[1] and it)
+            assert kind == "alloc_objects" and any("float" in path for path in born)
+        else:
+            with pytest.raises(urllib.error.HTTPError, match="501"):
+                fetched("objects", 1)
+        for query, status in (
+            ("seconds=0", 400),
+            ("seconds=x", 400),
+            ("seconds=301", 400),
+            ("other=1", 400),
+            ("seconds=1&pid=1", 404),
+        ):
+            with pytest.raises(urllib.error.HTTPError, match=str(status)):
+                fetch(f"{url}/debug/pprof/profile?{query}")
 
 
 def check_by_promtool(url):

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""Profiles of some seconds, which are the difference between two answers with stacks, and
+their text for pprof."""
+
+import dataclasses
+import gzip
+import os
+import time
+
+from ocular._agent_metrics import clean
+from ocular._agent_program import FLAME, NOW, OBJECTS
+from ocular._agent_protobuf import Tables, number, packed, part, parts
+
+TYPES = {
+    "profile": ("cpu", "nanoseconds"),
+    "wall": ("wall", "nanoseconds"),
+    "objects": ("alloc_objects", "count"),
+}
+PERIOD_NS = 10_000_000
+PATIENCE_S = 5  # for the answers at the end of a profile
+REPEAT_S = 5  # a process counts objects for ten seconds after each request
+C_FUNCTIONS = 0xC0000000  # ids from here on
+WAITS = {None: "(waiting)", "gil": "(waiting: GIL)", "cpu": "(waiting: CPU)"}
+
+
+@dataclasses.dataclass
+class Profile:
+    """`samples` has a tuple (frames, value) for each stack, the innermost frame first, and
+    `labels` has a dict for each sample. `trouble` can say why there are none."""
+
+    kind: str
+    samples: list
+    labels: list
+    start_ns: int
+    duration_ns: int
+    trouble: str = ""
+
+
+def sums(stacks):
+    """Returns the keys of the rows, and the times by key. The key of a row is a hash of
+    the ids on its path; the key of a wait also has the kind of the wait."""
+    keys, found = [], {}
+    for at, row in enumerate(stacks["rows"]):
+        parent = row["parent"]
+        above = keys[parent] if parent is not None and parent < at else 0
+        keys.append(hash((above, row["id"])))
+        found[keys[at]] = found.get(keys[at], 0) + (row["cpu_ns"] or 0)
+    for wait in stacks["waits"]:
+        if (wait["parent"] or 0) < len(keys):
+            key = keys[wait["parent"] or 0], wait["kind"]
+            found[key] = found.get(key, 0) + (wait["ns"] or 0)
+    return keys, found
+
+
+def _frames(stacks):
+    """Returns the frame of each row, or None for the root."""
+    functions = {}
+    for function in stacks["functions"]:
+        name, file = function["name"], function["file"] or ""
+        if not name and function["id"] >= C_FUNCTIONS:
+            name = f"{os.path.basename(file)}+{function['address'] or 0:#x}"
+        frame = clean(name or "<gone>"), clean(file), function["line"] or 0
+        functions[function["id"]] = frame
+    gone, deeper = ("<gone>", "", 0), ("<deeper stacks>", "", 0)
+    frames = [
+        deeper if row["id"] is None else functions.get(row["id"], gone)
+        for row in stacks["rows"]
+    ]
+    return [None, *frames[1:]]
+
+
+def since(before, stacks, wall):
+    """Yields (frames, ns) for each stack with CPU time, or with CPU time or waits if `wall`
+    is true, since the times `before`."""
+    keys, now = sums(stacks)
+    frames, rows = _frames(stacks), stacks["rows"]
+    wanted = [(key, at, None) for at, key in enumerate(keys)]
+    if wall:
+        for wait in stacks["waits"]:
+            at = wait["parent"] or 0
+            if at < len(keys):
+                kind = wait["kind"]
+                name = WAITS.get(kind) or f"(waiting: {clean(kind)})"
+                wanted.append(((keys[at], kind), at, (name, "", 0)))
+    for key, at, innermost in wanted:
+        ns = now.pop(key, 0) - before.get(key, 0)  # the first row with this key has all
+        if ns <= 0:  # less than 0: the process has merged rows
+            continue
+        path = [innermost] if innermost else []
+        while at is not None and frames[at]:
+            path.append(frames[at])
+            parent = rows[at]["parent"]
+            at = parent if parent is not None and parent < at else None
+        yield tuple(path or [("<untraced>", "", 0)]), ns
+
+
+def _births(snapshot, seconds):
+    """Yields (frames, number) of the objects that were made in the last seconds, which is
+    estimated from their rates."""
+    own, left = None, 0.0
+    for row in [*snapshot["objects"]["types"], {"type": None, "function": None}]:
+        if row["function"] is None:
+            if own and left >= 1:
+                yield (own,), round(left)
+            if row["type"]:
+                own = clean(row["type"]), "", 0
+                left = (row["born_per_s"] or 0) * seconds
+        elif own and row["born_per_s"]:
+            frame = clean(row["function"]), clean(row["file"] or ""), row["line"] or 0
+            left -= row["born_per_s"] * seconds
+            yield (own, frame), round(row["born_per_s"] * seconds)
+
+
+class Capture:
+    """Takes a profile of programs over some seconds, and then calls done(profile). All
+    functions run in the agent's first thread."""
+
+    def __init__(self, agent, kind, seconds, programs, done):
+        self.agent, self.kind, self.seconds, self.done = agent, kind, seconds, done
+        self.before, self.waiting = {}, set(programs)
+        self.profile = Profile(kind, [], [], time.time_ns(), int(seconds * 1e9))
+        self.until = time.monotonic() + seconds
+        if kind == "objects":
+            self.count()
+        else:
+            for program in programs:
+                program.get(FLAME, lambda stacks, it=program: self.begin(it, stacks))
+        agent.at(self.until, self.end)
+        agent.at(self.until + PATIENCE_S, self.finish)
+
+    def count(self):
+        for program in self.waiting:
+            program.ask(OBJECTS)
+        if time.monotonic() + REPEAT_S < self.until:
+            self.agent.at(time.monotonic() + REPEAT_S, self.count)
+
+    def begin(self, program, stacks):
+        if stacks:
+            self.before[program] = sums(stacks)[1]
+
+    def end(self):
+        request = NOW if self.kind == "objects" else FLAME
+        for program in list(self.waiting):
+            program.get(request, lambda found, it=program: self.take(it, found))
+        if not self.waiting:
+            self.finish()
+
+    def take(self, program, found):
+        self.waiting.discard(program)
+        samples = []
+        if found and self.kind == "objects":
+            samples = list(_births(found, self.seconds))
+            self.profile.trouble = found["objects"]["trouble"] or self.profile.trouble
+        elif found and program in self.before:
+            samples = list(since(self.before[program], found, self.kind == "wall"))
+        self.profile.samples += samples
+        self.profile.labels += [program.identity] * len(samples)
+        if not self.waiting:
+            self.finish()
+
+    def finish(self):
+        done, self.done = self.done, None
+        if done:
+            done(self.profile)
+
+
+def pprof(profile):
+    """Returns the profile as a compressed file for pprof (profile.proto)."""
+    tables = Tables()
+    kind = tables.value_type(*TYPES[profile.kind])
+    samples, encoded = [], {}
+    for (frames, value), labels in zip(profile.samples, profile.labels, strict=True):
+        if id(labels) not in encoded:
+            pairs = ((tables.string(n), tables.string(v)) for n, v in labels.items())
+            encoded[id(labels)] = parts(3, (number(1, n) + number(2, v) for n, v in pairs))
+        stack = packed(1, map(tables.frame, frames)) + packed(2, [value])
+        samples.append(stack + encoded[id(labels)])
+    functions, locations = [], []
+    for (name, file, line), at in tables.frames.items():
+        names = number(2, tables.string(name)) + number(3, tables.string(name))
+        functions.append(
+            number(1, at) + names + number(4, tables.string(file)) + number(5, line)
+        )
+        locations.append(number(1, at) + part(4, number(1, at) + number(2, line)))
+    content = [
+        part(1, kind),
+        parts(2, samples),
+        parts(4, locations),
+        parts(5, functions),
+        parts(6, tables.strings),
+        number(9, profile.start_ns) + number(10, profile.duration_ns),
+        part(11, kind) + number(12, PERIOD_NS if profile.kind == "profile" else 1),
+    ]
+    return gzip.compress(b"".join(content), 6, mtime=0)
