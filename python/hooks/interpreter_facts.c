@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/frame_stack.h"
-#include "python/hooks/thread_state.h"
 
 #include <stddef.h>
 

@@ -6,7 +6,6 @@
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/loop_steps.h"
-#include "python/hooks/own_trace.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/tools.h"
 #include "python/hooks/writer.h"

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "tracer/session/engine.h"
-#include "tracer/session/session.h"
 
 struct OperandWriter {
     // Owned text that is not complete yet, or NULL.

@@ -6,7 +6,6 @@
 #include "python/service/task_walk.h"
 #include "ipc/base/now.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/callees.h"
 #include "python/hooks/loop_steps.h"
 #include "python/hooks/task_watch.h"
 #include "python/service/waiting_task.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Tests which values tracer/session/builder sets to null or estimates.
-#include "ipc/base/now.h"
 #include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
-#include "tracer/code/arming.h"
 #include "tracer/code/means.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"

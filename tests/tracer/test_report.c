@@ -3,7 +3,6 @@
 // width, and that names in it do no harm.
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/base/harmless.h"
-#include "tracer/session/ranking.h"
 #include "tracer/session/report.h"
 
 #define OWN_MAIN

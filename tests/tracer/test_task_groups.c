@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // Tests how asyncio's tasks are counted in groups, in virtual time.
-#include "ipc/base/now.h"
 #include "tests/unit.h"
 #include "tracer/session/task_groups.h"
 

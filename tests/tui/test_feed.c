@@ -4,7 +4,6 @@
 // of recordings.
 #define _GNU_SOURCE 1
 #include "ipc/socket.h"
-#include "tests/tui/sample.h"
 #include "tracer/timeline/recording.h"
 #include "tui/model/feed.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Tests the texts that the viewer shows for an instruction.
 #include "tui/model/annotate_state.h"
-#include "tui/model/row.h"
 #include "tui/views/instruction_text.h"
 
 #include "tests/unit.h"

@@ -17,7 +17,6 @@
 
 #define OWN_MAIN
 #include "tests/unit.h"
-#include "tui/text/text.h"
 
 static char folder[] = "/tmp/ocular-source-XXXXXX";
 

@@ -2,7 +2,6 @@
 // Tests how the cells in the main table show numbers, null, and the signs `~`,
 // `>=` and `<`.
 #include "tests/function_record.h"
-#include "tui/screen/gauge.h"
 #include "tui/text/text.h"
 #include "tui/views/table.h"
 

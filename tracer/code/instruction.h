@@ -6,7 +6,6 @@
 #pragma once
 
 #include "tracer/base/counter.h"
-#include "tracer/base/opcode.h"
 
 #define INSTRUCTION_NONE UINT16_MAX // No instruction has this number.
 #define INSTRUCTION_MOST (UINT16_MAX - 1)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/code/means.h"
-#include "tracer/code/spans.h"
 
 #include <math.h>
 

@@ -7,7 +7,6 @@
 // the mutex of the log.
 #pragma once
 
-#include "tracer/base/opcode.h"
 #include "tracer/code/transitions.h"
 
 // The last known opcode of an instruction that was once specialised.

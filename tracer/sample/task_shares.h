@@ -6,7 +6,6 @@
 
 #include "tracer/base/share.h"
 #include "tracer/code/code.h"
-#include "tracer/sample/walk.h"
 
 #define TASK_SHARES 256u // Largest number of groups, a power of 2.
 

@@ -2,7 +2,6 @@
 // Implements the functions that any thread may call while a session runs. See
 // session.h.
 #include "tracer/session/session.h"
-#include "ipc/base/now.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,6 @@
 #include "ipc/file_kind.h"
 #include "tracer/timeline/formats.h"
 #include "tracer/timeline/output_name.h"
-#include "tracer/timeline/timeline.h"
 
 #include <errno.h>
 #include <string.h>

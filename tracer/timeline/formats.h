@@ -6,8 +6,6 @@
 // may call the functions of formats.h.
 #pragma once
 
-#include "ipc/base/bytes.h"
-#include "ipc/file_kind.h"
 #include "ipc/snapshot.h"
 #include "ipc/version.h"
 #include "tracer/base/native_row.h"

@@ -4,7 +4,6 @@
 #include "tui/app/frame.h"
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
-#include "tui/screen/keymap.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "ipc/wire.h"
-#include "tui/model/fold.h"
 #include "tui/model/standout.h"
 
 #include <stdbool.h>

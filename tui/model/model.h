@@ -6,7 +6,6 @@
 
 #include "tui/model/baseline.h"
 #include "tui/model/calls.h"
-#include "tui/model/column.h"
 #include "tui/model/row.h"
 #include "tui/model/row_order.h"
 #include "tui/model/row_table.h"

@@ -2,8 +2,6 @@
 // See task_marks.h.
 #include "tui/views/task_marks.h"
 
-#include "tui/text/number.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "tui/text/text.h"
 #include "tui/views/display.h"
 #include "tui/views/header.h"
-#include "tui/views/navigation.h"
 #include "tui/views/task_marks.h"
 #include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
