@@ -60,6 +60,16 @@ static inline int Unit_run(void (*before)(void), void (*after)(void))
     return cmocka_run_group_tests(unit_tests, Unit_before, Unit_after);
 }
 
+#define UNIT_RUN(name, ...)                                                    \
+    static void name##_run(void **state __attribute__((unused)))               \
+    {                                                                          \
+        name(__VA_ARGS__);                                                     \
+    }                                                                          \
+    __attribute__((constructor)) static void add_##name(void)                  \
+    {                                                                          \
+        Unit_add((struct CMUnitTest){#name, name##_run, name##_begin,          \
+                                     name##_end, NULL});                       \
+    }
 #define TEST(name) TEST_WITH(name, NULL, NULL)
 #define TEST_WITH(name, set_up, tear_down)                                     \
     static void name(void);                                                    \
@@ -71,15 +81,7 @@ static inline int Unit_run(void (*before)(void), void (*after)(void))
     {                                                                          \
         return Unit_call(tear_down);                                           \
     }                                                                          \
-    static void name##_run(void **state __attribute__((unused)))               \
-    {                                                                          \
-        name();                                                                \
-    }                                                                          \
-    __attribute__((constructor)) static void add_##name(void)                  \
-    {                                                                          \
-        Unit_add((struct CMUnitTest){#name, name##_run, name##_begin,          \
-                                     name##_end, NULL});                       \
-    }                                                                          \
+    UNIT_RUN(name)                                                             \
     static void name(void)
 
 #define TEST_FIXTURE(name)                                                     \
@@ -98,15 +100,7 @@ static inline int Unit_run(void (*before)(void), void (*after)(void))
         free(*state);                                                          \
         return 0;                                                              \
     }                                                                          \
-    static void name##_run(void **state)                                       \
-    {                                                                          \
-        name(*state);                                                          \
-    }                                                                          \
-    __attribute__((constructor)) static void add_##name(void)                  \
-    {                                                                          \
-        Unit_add((struct CMUnitTest){#name, name##_run, name##_begin,          \
-                                     name##_end, NULL});                       \
-    }                                                                          \
+    UNIT_RUN(name, *state)                                                     \
     static void name(struct Fixture *f __attribute__((unused)))
 
 static inline void *Unit_zeroed(size_t alignment, size_t size)

@@ -13,6 +13,7 @@ import ocular
 import pytest
 from e2e import client
 from e2e.program import top, wait_until
+from e2e.threads import Crew
 
 NEAR = 0.1  # tolerance, as a fraction of the thread's time
 
@@ -28,7 +29,7 @@ def viewer(own_place):
         ocular.stop_tracing()
 
 
-class Mixed:
+class Mixed(Crew):
     """Sleeps 60 % of the time, waits for a lock for 20 %, and runs for 20 %, if the machine
     is not busy. `s` has the seconds of sleeping, waiting and running."""
 
@@ -36,7 +37,9 @@ class Mixed:
         self.s = dict.fromkeys(("sleep", "lock", "runs"), 0)
         self.lock = _thread.allocate_lock()
         self.lock.acquire()
-        self.go_on = True
+        self.threads = [
+            threading.Thread(target=target) for target in (self.mixed, self.spins)
+        ]
 
     def add(self, kind, wait, most=float("inf")):
         """A wait ends after `most` seconds. The thread then waits for a CPU and for the
@@ -68,19 +71,6 @@ class Mixed:
             while time.thread_time() < end:
                 pass
             time.sleep(0.005)
-
-    def __enter__(self):
-        self.threads = [
-            threading.Thread(target=target) for target in (self.mixed, self.spins)
-        ]
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.go_on = False
-        for thread in self.threads:
-            thread.join()
 
 
 def paths_of(stacks):

@@ -7,18 +7,18 @@ import json
 import random
 import threading
 import time
-from pathlib import Path
 
 import ocular
 import pytest
 from e2e.counting import row
 from e2e.program import script, wait_until
+from e2e.threads import Crew
 
 QUIET = dict(perfetto=False, quiet=True)
 NEAR = 0.05  # tolerance, as a fraction of the elapsed time
 
 
-class Threads:
+class Threads(Crew):
     """Runs functions in threads until the end of the block."""
 
     def __init__(self, *functions):
@@ -26,29 +26,16 @@ class Threads:
             threading.Thread(target=function, args=(self,), name=f"{function.__name__} {i}")
             for i, function in enumerate(functions)
         ]
-        self.go_on = True
         self.lock = threading.Lock()
         self.lock.acquire()
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
 
     def __exit__(self, *_):
         self.go_on = False
         self.lock.release()
-        for thread in self.threads:
-            thread.join()
+        super().__exit__()
 
     def times(self):
-        """Returns, for each thread, its CPU time and the time for which it was ready to run
-        but had no CPU."""
-        return [
-            [int(ns) / 1e9 for ns in stat.read_text().split()[:2]]
-            for thread in self.threads
-            for stat in [Path(f"/proc/self/task/{thread.native_id}/schedstat")]
-        ]
+        return list(super().times().values())
 
 
 def fights(threads):

@@ -9,23 +9,23 @@ import socketserver
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import ocular
 from e2e.counting import row
 from e2e.program import wait_until
+from e2e.threads import Crew
 
 QUIET = dict(perfetto=False, quiet=True)
 NEAR = 0.1  # tolerance, as a share of one core
 PAUSE_S = 0.05
+MAIN = threading.main_thread()
 
 
-class Waits:
+class Waits(Crew):
     """Runs functions in threads until the end of the block. A further thread ends their
     waits, again and again."""
 
     def __init__(self, *functions):
-        self.go_on = True
         self.lock = threading.Lock()
         self.sockets, self.pipe = socket.socketpair(), os.pipe()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -35,31 +35,12 @@ class Waits:
             for function in (*functions, feeds)
         ]
 
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
     def __exit__(self, *_):
-        self.go_on = False
-        for thread in self.threads:
-            thread.join()
+        super().__exit__()
         for one in *self.sockets, self.listener:
             one.close()
         for one in self.pipe:
             os.close(one)
-
-    def times(self):
-        """Returns each thread's seconds of CPU time and seconds ready without a CPU."""
-        return {
-            thread.name: [
-                int(ns) / 1e9
-                for ns in Path(f"/proc/self/task/{thread.native_id}/schedstat")
-                .read_text()
-                .split()[:2]
-            ]
-            for thread in (*self.threads, threading.main_thread())
-        }
 
 
 def feeds(waits):
@@ -137,12 +118,12 @@ class Truth:
 
     def __init__(self, waits):
         self.waits = waits
-        self.log = [(time.monotonic(), waits.times())]
+        self.log = [(time.monotonic(), waits.times(MAIN))]
 
     def shares(self, snapshot):
         """Yields each thread's share of time with a CPU and share ready without one. Each
         time is about as long as the window, or begins at the start of the trace."""
-        now, after = time.monotonic(), self.waits.times()
+        now, after = time.monotonic(), self.waits.times(MAIN)
         window_s = snapshot["sampler"]["window_s"] or 60
         for began, before in self.log:
             elapsed = now - began
