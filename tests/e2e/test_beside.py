@@ -73,20 +73,6 @@ def check_ours(directory, threshold):
         assert exact or threshold
 
 
-def outputs(directory, command, program=BEGIN + PROGRAM + END, normal=str, **more):
-    """Checks that the command prints the same output without a trace and at each
-    threshold."""
-    write(directory, program)
-    plain = run(command, cwd=directory, env={"TRACE": "0"}, **more)
-    assert plain.status == 0, plain.err
-    for threshold in THRESHOLDS:
-        done = run(command, cwd=directory, env={"TRACE": str(threshold + 1)}, **more)
-        assert done.status == 0, done.err
-        assert normal(done.out) == normal(plain.out)
-        assert normal(done.err) == normal(plain.err)
-        yield plain, threshold
-
-
 # --- Debuggers ----------------------------------------------------------------
 
 PDB = """
@@ -129,15 +115,6 @@ def test_pdb(words, tmp_path):
         ran.append((done.status, done.out, done.err.splitlines()[-1:]))
     assert ran[0] == ran[1] == ran[2]
     assert "ZeroDivisionError" in ran[0][1] and "fibonacci(n)" in ran[0][1]
-
-
-def test_pdb_to_the_end(tmp_path):
-    """Breakpoints that are set, hit and cleared do not change Ocular's counts."""
-    commands = "b fails\nc\nw\nn\nn\ncl\ny\nc\nq\n"
-    command = [PYTHON, "-m", "pdb", "program.py"]
-    for plain, threshold in outputs(tmp_path, command, input=commands):
-        assert "ZeroDivisionError" in plain.out and "caught" in plain.out
-        check_ours(tmp_path, threshold)
 
 
 def test_pdb_under_our_command(tmp_path):
@@ -184,10 +161,13 @@ def test_faulthandler(tmp_path):
         parts = [re.sub(r"0x\w+( \[[^]]*\])?", "", part).strip() for part in parts]
         return sorted(part for part in parts if 'File "' in part)
 
-    for plain, threshold in outputs(
-        tmp_path, [PYTHON, "program.py"], program, normal=normal
-    ):
-        assert len(normal(plain.err)) == 2
+    command = [PYTHON, write(tmp_path, program)]
+    plain = run(command, cwd=tmp_path, env={"TRACE": "0"})
+    assert len(normal(plain.err)) == 2
+    for threshold in THRESHOLDS:
+        done = run(command, cwd=tmp_path, env={"TRACE": str(threshold + 1)})
+        assert (done.status, done.out) == (0, plain.out), done.err
+        assert normal(done.err) == normal(plain.err)
         check_ours(tmp_path, threshold)
 
 

@@ -268,16 +268,6 @@ def test_refusals(tmp_path):
     assert "it exists" in done.err
 
 
-def test_a_part_of_it(tmp_path):
-    """The recording is truncated, like a copy for which the disk had too little room."""
-    traced(tmp_path, "work(2000)", output="t.ocular").communicate(timeout=SLOW)
-    data = (tmp_path / "t.ocular").read_bytes()
-    (tmp_path / "part.ocular").write_bytes(data[: len(data) * 2 // 3])
-    done = convert(tmp_path / "part.ocular")
-    assert done.status == 0
-    trace.read(tmp_path / "part.json")
-
-
 # --- Recordings that cannot be written ----------------------------------------
 
 

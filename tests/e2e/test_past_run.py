@@ -6,7 +6,6 @@ ocular-top prints one sentence."""
 
 import json
 import os
-import random
 import signal
 
 import pytest
@@ -287,21 +286,6 @@ def test_what_is_no_recording(tmp_path, exact):
     (tmp_path / "torn").write_bytes(whole[: len(whole) * 2 // 3 + 100])
     done = top(str(tmp_path / "torn"), "--once", "--size", "150x30")
     assert done.status == 0 and "■ recording" in done.out
-
-
-@pytest.mark.once
-def test_damage_never_ends_the_viewer(tmp_path):
-    _, recording = traced(tmp_path, "work(30)", deinstrument_threshold=0)
-    whole = recording.read_bytes()
-    dice = random.Random(5)
-    for i in range(40):
-        bytes_ = bytearray(whole)
-        for _ in range(dice.choice((1, 5, 200))):
-            bytes_[dice.randrange(len(bytes_))] = dice.randrange(256)
-        path = tmp_path / "damaged"
-        path.write_bytes(bytes_[: dice.randrange(len(bytes_)) if i % 2 else None])
-        done = top(str(path), "--once", "--size", "150x30", "--keys", dice.choice("focty"))
-        assert done.status in (0, 2), done.err
 
 
 def test_the_kind_of_a_file_is_by_its_head(tmp_path, sockets):

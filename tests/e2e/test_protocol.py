@@ -37,18 +37,6 @@ def test_hello_and_the_first_snapshot(path):
         assert row(snapshot, "fibonacci")
 
 
-def test_rate():
-    """tests/ipc/test_server.c checks that snapshots come at the requested rate."""
-    with (
-        ocular.tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0),
-        Client(ocular._ocular.socket_path()) as viewer,
-    ):
-        viewer.snapshot()
-        assert viewer.rate(0.1)[1] == pytest.approx(0.1)
-        times = [viewer.snapshot()["uptime_s"] for _ in range(3)]
-        assert times == sorted(set(times))
-
-
 def test_now():
     """If the viewer requests a snapshot, the snapshot comes at once, although the next
     regular one would come in a minute."""

@@ -4,14 +4,13 @@ must find the same calls, times and names as the reader in trace.py, and the sam
 calls as the snapshot. The trace processor must report no error."""
 
 import json
-import subprocess
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from e2e import trace, trace_processor
-from e2e.program import BUILD, script
+from e2e.program import script
 
 if reason := trace_processor.missing():
     pytest.skip(reason, allow_module_level=True)
@@ -386,27 +385,6 @@ def test_instants(answers, source, name):
     assert any(row[1].startswith(word) for row in ours)
     first, our_first = first_call(of.calls), first_call(our_calls(of.ours))
     assert since(first, of.instants, 3) == since(our_first, ours, 3)
-
-
-# --- Files of random events ---------------------------------------------------
-
-
-def test_random_timelines(ask, tmp_path):
-    """These timelines contain arbitrary events, as in tests/python/test_formats.py."""
-    make = BUILD / "obj" / "tests" / "formats" / "make_traces"
-    subprocess.run([make, tmp_path, "5", "2"], check=True)
-    for path in sorted(tmp_path.iterdir()):
-        assert ask(path, COMPLAINTS) == []
-        theirs = ask(path, CALLS)
-        if path.suffix == ".json":
-            theirs = [tuple(map(unescape, row)) for row in theirs]
-        document = trace.load(path)
-        events = [each for each in document["traceEvents"] if each.get("cat") != "loop"]
-        ours = our_calls(trace.check({**document, "traceEvents": events}))
-        if max(row[2] for row in ours) > 1 << 53:
-            continue  # The floats in trace.py are not exact for such times.
-        # One of the calls has the name of a loop, so CALLS leaves it out.
-        check_calls(theirs, [row for row in ours if row[1] != "loop @3: x"])
 
 
 def test_complaints_are_found(ask, tmp_path):

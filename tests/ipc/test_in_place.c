@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests ipc/base/in_place. A file that has a temporary name, and a file that
-// has none, get their final name.
+// Tests that ipc/base/in_place gives a file with a temporary name its final
+// name. tests/tui/test_export_file.c tests files without a name.
 #include "ipc/base/in_place.h"
 
 #include <dirent.h>
@@ -45,20 +45,6 @@ static int create(const char *name, const char *text)
     return fd;
 }
 
-// Returns a file without a name that contains this text. Skips the test if such
-// a file cannot be made.
-static int unnamed(const char *text)
-{
-    int fd = InPlace_open_unnamed(directory, ".");
-
-    if (fd == -EOPNOTSUPP || fd == -EISDIR || fd == -ENOENT)
-        // this file system has no files without names, or there is no /proc
-        skip();
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-    return fd;
-}
-
 static void set_up(void), tear_down(void);
 
 TEST_WITH(test_with_another_name, set_up, tear_down)
@@ -77,47 +63,6 @@ TEST_WITH(test_with_another_name, set_up, tear_down)
     assert_int_equal(size_of("name"), 5);
     assert_int_equal(files(), 1);
     close(fd);
-}
-
-TEST_WITH(test_without_a_name, set_up, tear_down)
-{
-    char path[sizeof folder + 8];
-    int fd = unnamed("123");
-
-    assert_int_equal(files(), 0);
-    assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), 0);
-    assert_int_equal(size_of("name"), 3);
-    close(fd);
-    fd = unnamed("12345");
-    assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), -EEXIST);
-    assert_int_equal(size_of("name"), 3);
-    assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), 0);
-    assert_int_equal(size_of("name"), 5);
-    close(fd);
-    // The final name is a whole path, and another file already has the name
-    // that would be the temporary name.
-    fd = unnamed("1234567");
-    snprintf(path, sizeof path, ".ocular-%ld-0.tmp", (long)getpid());
-    close(create(path, "theirs"));
-    snprintf(path, sizeof path, "%s/name", folder);
-    assert_int_equal(InPlace_put(AT_FDCWD, NULL, fd, path, true), 0);
-    assert_int_equal(size_of("name"), 7);
-    assert_int_equal(files(), 2);
-    close(fd);
-}
-
-TEST_WITH(test_where_a_directory_is, set_up, tear_down)
-{
-    int fd = unnamed("123");
-
-    assert_int_equal(mkdirat(directory, "name", 0700), 0);
-    assert_int_equal(InPlace_put(directory, NULL, fd, "name", false), -EEXIST);
-    assert_int_equal(InPlace_put(directory, NULL, fd, "name", true), -EISDIR);
-    assert_int_equal(InPlace_put(directory, NULL, fd, "no/name", true),
-                     -ENOENT);
-    assert_int_equal(files(), 1);
-    close(fd);
-    unlinkat(directory, "name", AT_REMOVEDIR);
 }
 
 static void set_up(void)

@@ -2,8 +2,7 @@
 """Tests the overhead budget with real programs. Functions without hooks get them back and
 are timed again, also recursive functions and functions with many callees. While the
 overhead exceeds the budget, a library's new code gets no hooks, and samples come more
-slowly. tests/tracer/test_control.c tests the control in virtual time, and
-tests/figures/test_budget.py measures the control on a real machine."""
+slowly. tests/tracer/test_control.c tests the control in virtual time."""
 
 import itertools
 import pathlib

@@ -98,39 +98,27 @@ def test_traced_without_arguments(capfd, tmp_path):
     assert out == "" and "plain" in err
 
 
-def test_traced_coroutine():
+def test_traced_coroutine_and_generators():
+    """The trace lasts while the code runs, and not only while the object is made."""
+
     @ocular.traced(**EXACT)
     async def work(n):
         await asyncio.sleep(0)
-        return ocular.is_tracing(), n
+        return ocular.is_tracing(), n, [value async for value in numbers()]
 
-    assert inspect.iscoroutinefunction(work)
-    assert asyncio.run(work(3)) == (True, 3)
-    assert not ocular.is_tracing()
-
-
-def test_traced_generator():
-    """The trace lasts while the generator runs, and not only while the generator object is
-    made."""
+    @ocular.traced(**EXACT)
+    async def numbers():
+        yield ocular.is_tracing()
 
     @ocular.traced(**EXACT)
     def generate(n):
         for number in range(n):
             yield number, ocular.is_tracing()
 
-    assert list(generate(3)) == [(0, True), (1, True), (2, True)]
+    assert inspect.iscoroutinefunction(work)
+    assert asyncio.run(work(3)) == (True, 3, [True])
     assert not ocular.is_tracing()
-
-
-def test_traced_async_generator():
-    @ocular.traced(**EXACT)
-    async def generate():
-        yield ocular.is_tracing()
-
-    async def main():
-        return [value async for value in generate()]
-
-    assert asyncio.run(main()) == [True]
+    assert list(generate(3)) == [(0, True), (1, True), (2, True)]
     assert not ocular.is_tracing()
 
 
@@ -174,7 +162,7 @@ def test_traced_of_none_is_a_decorator():
     assert not ocular.is_tracing()
 
 
-def test_blocks_of_several_threads_share_a_trace(tmp_path):
+def test_blocks_of_several_threads_share_a_trace():
     """The first block starts the trace, and the last block stops the trace. No block raises
     an error."""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Ocular's cycles of a call lie between two bounds that the program's own clock gives.
-tests/figures/test_cycles.py measures how accurate the cycles are."""
+tests/accuracy measures how accurate the cycles are."""
 
 import collections
 import hashlib

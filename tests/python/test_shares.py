@@ -61,10 +61,11 @@ def snapshots():
     stop = threading.Event()
     threads = [
         threading.Thread(target=sleeper, args=(stop,), name="sleeping beauty"),
-        threading.Thread(target=half_asleep, args=(stop,), name="näp"),
+        threading.Thread(target=half_asleep, args=(stop,), name="a nap"),
     ]
     for thread in threads:
         thread.start()
+    threads[1].name = "näp"
 
     def when(is_there, what, calls=0):
         def look():
@@ -113,6 +114,8 @@ def test_who_waits_is_looked_at_and_not_sampled(snapshots):
     assert asleep["wait_share"] > 0 and asleep["samples"] >= 5
     assert asleep["run_samples"] < asleep["samples"]
     assert row(final, "burn")["run_samples"] >= 5
+    assert row(final, "burn")["run_share"] > 0 and row(final, "burn")["cpu_share"] > 0
+    assert "MainThread" in {thread["name"] for thread in final["threads"]}
 
 
 def test_threads_have_names_and_shares(running):
@@ -125,26 +128,14 @@ def test_threads_have_names_and_shares(running):
     assert sorted(threads) == ["MainThread", "näp", "sleeping beauty"]
 
 
-def test_the_sampler_says_how_often_it_took_samples(running):
-    sampler = running["sampler"]
+def test_samples_and_overhead_are_told(running):
+    sampler, overhead = running["sampler"], running["overhead"]
     assert sampler["hz"] > 0 and sampler["samples"] >= 5
     assert sampler["unknown"] >= 0 and sampler["elsewhere"] >= 0
-
-
-def test_overhead_is_told(running):
-    overhead = running["overhead"]
     assert overhead["budget"] == BUDGET
     parts = overhead["hooks"] + overhead["rearm"] + overhead["threads"]
     assert overhead["measured"] == pytest.approx(parts)
     assert overhead["threads"] > 0 and overhead["hooks"] >= 0
-
-
-def test_the_final_snapshot_has_shares_too(snapshots):
-    final = snapshots[1]
-    assert row(final, "burn")["run_share"] > 0
-    assert row(final, "burn")["cpu_share"] > 0
-    assert "MainThread" in {thread["name"] for thread in final["threads"]}
-    assert final["sampler"]["hz"] is not None
 
 
 # --- Shares without a viewer --------------------------------------------------

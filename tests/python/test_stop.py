@@ -207,16 +207,4 @@ def test_start_at_exit(tmp_path):
         import ocular
         """,
     )
-    assert done.status == 0
-    done = script(
-        tmp_path,
-        """
-        import atexit, ocular
-        atexit.unregister(ocular.stop_tracing)
-        def late():
-            ocular.start_tracing(quiet=True, perfetto=False)
-        atexit.register(late)
-        """,
-        timeout=20,
-    )
     assert done.status == 0 and "Fatal" not in done.err, done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests the encoding of events in a recording. Every event can be read back,
-// usual events are short, and truncated or random data does no harm.
+// and usual events are short. Truncated and random data are in
+// tests/formats/test_recording.c and tests/fuzz.
 #include "tracer/timeline/event_code.h"
 
 #include "tests/random.h"
@@ -71,24 +72,4 @@ TEST(usual_ones_are_short)
             Event_when(ticks += 700, i % 2 ? EVENT_LEAVE : EVENT_ENTER),
             Event_call(300 + i % 50, 12)};
     assert_in_range(write_all(false), COUNT, 7 * COUNT);
-}
-
-TEST(cut_off_and_made_up)
-{
-    size_t size, cut, i;
-    uint8_t *copy;
-
-    random_events();
-    size = write_all(true);
-    for (i = 0; i < 2000; i++) {
-        cut = random_u64() % size;
-        // With the exact size, a sanitizer finds reads beyond the end.
-        copy = malloc(cut ? cut : 1);
-        assert_non_null(copy);
-        memcpy(copy, code, cut);
-        if (i % 2 && cut)
-            copy[random_u64() % cut] ^= (uint8_t)random_u64();
-        assert_true(EventCode_read(copy, cut, back, COUNT) <= COUNT);
-        free(copy);
-    }
 }

@@ -55,17 +55,6 @@ static bool sees(struct Fixture *f, uint32_t in_flight, uint64_t oldest)
            latency->in_flight == in_flight && latency->oldest == oldest;
 }
 
-TEST_FIXTURE(test_an_unknown_beginning)
-{
-    suspend(f, 7, 0, 20);
-    end(f, 7, 0, 20, 5000);
-    assert_null(Code_latency(f->code));
-    suspend(f, 8, 1000, 1);
-    end(f, 7, 0, 20, 5000);
-    assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 0);
-    assert_true(sees(f, 1, 1000));
-}
-
 TEST_FIXTURE(test_code_that_runs_once_needs_no_memory)
 {
     Counter_set(&f->code->hot.entries, 1);
@@ -223,30 +212,6 @@ TEST_FIXTURE(test_ends_of_other_calls)
     assert_false(f->code->hot.watched);
     assert_int_equal(Counter_get(&Code_latency(f->code)->cut), 1);
     assert_true(sees(f, 0, 0));
-}
-
-// For a library's function, calls that began in the slice count as costs, too.
-TEST_FIXTURE(test_a_librarys_calls_are_paid)
-{
-    f->code->hot.running++;
-    suspend(f, 7, 1000, 1);
-    end_slice(f, 0);
-    assert_false(stays(f, 7, 0, 6000));
-    assert_int_equal(Counter_get(&Code_latency(f->code)->calls), 1);
-}
-
-// While another call runs, further suspensions of a known call count as costs.
-TEST_FIXTURE(test_suspensions_after_the_first_are_paid)
-{
-    unsigned i = 0;
-
-    f->code->hot.running = 2;
-    suspend(f, 7, 1000, 1);
-    f->code->who.own = true;
-    end_slice(f, 20);
-    while (i < 1000 && stays_at_yield(f, 7, 0))
-        i++;
-    assert_int_equal(i, 40); // The ends of two seconds.
 }
 
 // Functions of libraries may cost a quarter of what the program's own functions

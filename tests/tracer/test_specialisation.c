@@ -90,15 +90,6 @@ static void expect(struct Fixture *f, const char *expected)
     assert_string_equal(text, expected);
 }
 
-TEST_FIXTURE(test_caches_are_no_opcodes)
-{
-    f->live[AT_FIRST + 2] = BINARY_OP_ADD_INT;
-    f->live[AT_JUMP + 2] = ENTER_EXECUTOR;
-    scan_now(f);
-    expect(f, "");
-    assert_int_equal(f->code->poll.specialized, 0);
-}
-
 // CPython removes compiled code (executors) whenever a tool installs a hook. So
 // the end of compiled code does not count as a change.
 TEST_FIXTURE(test_executors)

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit.h"
@@ -78,48 +77,6 @@ static struct Snapshot *step(struct Feed *feed)
     while (Feed_next(feed, &answer))
         ;
     return Feed_take(feed);
-}
-
-static void write_whole(const char *data, size_t size)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(data, 1, size, file), size);
-    fclose(file);
-}
-
-// If a file is truncated, the viewer refuses it or plays the messages before
-// the cut. A file of random bytes never crashes the viewer.
-TEST_WITH(test_damaged, prepare, finish)
-{
-    struct stat status;
-    record(.5);
-    assert_int_equal(stat(path, &status), 0);
-    size_t size = (size_t)status.st_size;
-    char *data = malloc(size);
-    FILE *file = fopen(path, "r");
-    assert_int_equal(fread(data, 1, size, file), size);
-    fclose(file);
-    unsigned random = 3;
-    for (int round = 0; round < 300; round++) {
-        struct Feed feed;
-        random = random * 1103515245 + 12345;
-        size_t at = (random >> 4) % size;
-        char before = data[at];
-        if (round % 2)
-            data[at] = (char)(random >> 20);
-        write_whole(data, round % 2 ? size : at);
-        if (Feed_replay(&feed, path, false, why, sizeof why) == 0) {
-            for (int i = 0; i < 6; i++)
-                Snapshot_free(step(&feed));
-            assert_true(feed.ended);
-            Feed_close(&feed);
-        } else {
-            assert_non_null(strstr(why, path));
-        }
-        data[at] = before;
-    }
-    free(data);
 }
 
 static void garble(long at, const void *bytes, size_t size)
