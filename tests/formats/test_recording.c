@@ -8,6 +8,7 @@
 #include "formats/event_buffer.h"
 #include "formats/live_export.h"
 #include "formats/recording_reader.h"
+#include "ipc/base/worker.h"
 #include "ipc/wire.h"
 #include "tests/random.h"
 #include "tracer/sample/event_loops.h"
@@ -134,6 +135,7 @@ TEST(a_descriptor_that_changed_hands)
     flushed(recording);
     fd = descriptor();
     assert_int_equal(dup2(null, fd), fd);
+    Recording_flush(recording, true);
     assert_int_equal(put(recording, &more, PIECE), -EBADF);
     assert_int_equal(
         Recording_read(recording, RecordingSlot_data(&slot), back, 1), -EBADF);
@@ -161,6 +163,7 @@ TEST(a_place_in_a_closed_file)
     Recording_drop(recording, &filed);
     fd = descriptor();
     assert_int_equal(dup2(null, fd), fd);
+    Recording_flush(recording, true);
     assert_int_equal(put(recording, &kept, 24000), 0);
     // There is no more memory for pages of the recording.
     assert_int_equal(put(recording, &more, 24000), -EBADF);
@@ -170,6 +173,34 @@ TEST(a_place_in_a_closed_file)
     close(fd);
     close(null);
     assert_int_equal(unlink(path), 0);
+}
+
+static struct RecordingSlot from_thread;
+
+static void *append_without_descriptors(void *recording)
+{
+    assert_true(Worker_leave_descriptors());
+    assert_int_equal(put(recording, &from_thread, PIECE), 0);
+    return NULL;
+}
+
+// The sampler's thread appends samples, but it has none of the program's
+// descriptors.
+TEST(a_thread_without_descriptors)
+{
+    struct Recording *recording = make();
+    pthread_t thread;
+
+    assert_int_equal(
+        pthread_create(&thread, NULL, append_without_descriptors, recording),
+        0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    flushed(recording);
+    assert_false(Recording_is_closed(recording));
+    assert_true(Recording_takes_all(recording));
+    assert_int_equal(Recording_error(recording), 0);
+    expect_piece(recording, &from_thread, PIECE);
+    let_go(recording);
 }
 
 // The user moves the file of a running program, or makes a link to the file.

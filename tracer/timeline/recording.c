@@ -49,6 +49,10 @@ struct Recording {
     // The process that writes the file, which no child writes that this process
     // forks.
     pid_t owner;
+    // True if the newest flush has found that the program has closed `fd`. A
+    // thread that appends does not look itself, because the sampler's thread
+    // has no descriptors (Worker_leave_descriptors).
+    _Atomic bool closed;
     bool read_only; // True if the recording was opened to convert it.
     bool lent;      // True if another process may read the file later.
     // Up to this size in bytes the file may grow even if less than a twentieth
@@ -104,6 +108,7 @@ static int open_unnamed(const char *folder)
     return Opened_above(fd);
 }
 
+// Returns true if the calling thread can use the recording's file.
 static bool is_ours(const struct Recording *recording)
 {
     return recording->owner == getpid() &&
@@ -343,6 +348,11 @@ size_t Recording_memory(struct Recording *recording)
 
 // --- Bytes of the file -------------------------------------------------------
 
+static bool is_closed(const struct Recording *recording)
+{
+    return recording->closed || recording->owner != getpid();
+}
+
 // Returns 0, or -errno if the file may not grow to `end` bytes. A write beyond
 // RLIMIT_FSIZE would send SIGXFSZ to the program, which may have a handler for
 // it.
@@ -350,7 +360,7 @@ static int check_limit(const struct Recording *recording, uint64_t end)
 {
     struct rlimit limit;
 
-    if (recording->read_only || !is_ours(recording))
+    if (recording->read_only || is_closed(recording))
         return -EBADF;
     if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)
         return -EFBIG;
@@ -363,6 +373,8 @@ static int write_file(struct Recording *recording, const void *data,
     int error = check_limit(recording, at + size);
     size_t done = 0;
 
+    if (!error && !is_ours(recording))
+        error = -EBADF;
     while (!error && done < size) {
         ssize_t wrote = pwrite(recording->fd, (const char *)data + done,
                                size - done, (off_t)(at + done));
@@ -682,6 +694,7 @@ int Recording_flush(struct Recording *recording, bool waits)
         return 0;
     if (waits)
         pthread_mutex_lock(&recording->writing);
+    recording->closed |= recording->fd >= 0 && !is_ours(recording);
     pthread_mutex_lock(&recording->mutex);
     taken = recording->left;
     recording->left = recording->flushed;
@@ -726,7 +739,7 @@ unsigned Recording_truncations(struct Recording *recording)
 
 bool Recording_is_closed(const struct Recording *recording)
 {
-    return recording->fd >= 0 && !is_ours(recording);
+    return recording->fd >= 0 && is_closed(recording);
 }
 
 bool Recording_holds(struct Recording *recording,
@@ -808,7 +821,10 @@ static bool can_write(struct Recording *recording, uint64_t at, uint64_t size,
         (!recording->failing ||
          (!recording->stuck && is_backed(recording, at, used))))
         return true;
-    if (MemoryPages_bytes(memory) + size > recording->room)
+    // Without the file's descriptor, the sampler's thread cannot copy bytes of
+    // the file to memory.
+    if (MemoryPages_bytes(memory) + size > recording->room ||
+        (recording->fd >= 0 && !recording->closed && !is_ours(recording)))
         return false;
     for (page = at / RECORDING_PAGE * RECORDING_PAGE; page < end;
          page += RECORDING_PAGE)
