@@ -126,22 +126,29 @@ static void begin(PyObject *code, unsigned steps)
     }
 }
 
+// Returns true if asyncio's own loop runs a step in this thread. Then the hooks
+// of Handle._run count the task's steps, and otherwise those of its outermost
+// coroutine.
+static bool runs_handle(void)
+{
+    const struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
+
+    return loop && EventLoop_began(loop) && loop->handle;
+}
+
 // Counts the task's step that ends now. The chain of awaits can be read, unless
 // the step is the task's last one.
 static void count_task(unsigned steps, bool unwinds)
 {
     const PyThreadState *state = THREAD_STATE_CALL();
     const struct EventLoop *loop = own_trace ? own_trace->event_loop : NULL;
-    bool runs = loop && EventLoop_began(loop);
 
     if (!ocular_state.task_watch)
         return;
     if (!(steps & STEPS_RUN)) {
-        // Handle._run counts the steps of asyncio's own loops.
-        if (!runs || !loop->handle)
+        if (!runs_handle())
             TaskWatch_step(&ocular_state, NULL, unwinds);
-    } else if (runs && loop->handle &&
-               ThreadState_depth(state) == loop->depth &&
+    } else if (runs_handle() && ThreadState_depth(state) == loop->depth &&
                // The handle exists as long as the caller has it in a variable.
                FrameStack_caller_has(state, loop->handle)) {
         TaskWatch_step(&ocular_state, (PyObject *)loop->handle, unwinds);
@@ -255,7 +262,9 @@ PyObject *LoopSteps_end(PyObject *self, PyObject *const *args, size_t nargsf,
                 : NULL;
     if (steps && !*steps)
         return !are_off(CREATION_STEPS) &&
-                       TaskWatch_returned(&ocular_state, args[2])
+                       TaskWatch_returned(&ocular_state,
+                                          (PyCodeObject *)args[0], args[2],
+                                          runs_handle())
                    ? Py_None
                    : ocular_state.disable;
     Counter_add(&ocular_state.engine.loops.hooks, 1);

@@ -33,6 +33,7 @@ static const struct {
     {"asyncio.base_events", "BaseEventLoop", "create_task"},
 };
 #define CREATOR_COUNT (sizeof CREATORS / sizeof *CREATORS)
+#define INNERMOST (CREATOR_COUNT - 1)
 
 // A suspended call that a walk has found. The coroutine's weak reference shows
 // that the coroutine at this address still is the same one. The reference is
@@ -58,6 +59,11 @@ struct TaskWatch {
     // still live have higher numbers than `first`, and no place.
     bool evicted;
     uint64_t first; // Number of the first task whose place was noted, or 0.
+    // The newest task that the innermost creator has returned, and its `check`,
+    // or 0 if it had ended. `newest` is NULL if the function that called this
+    // creator has returned, too.
+    const PyObject *newest;
+    uint64_t newest_check;
     PyObject *creators[CREATOR_COUNT]; // Code with our events, or NULL.
     struct TaskLines places;
     counter_t place_steps[TASK_PLACES];
@@ -301,41 +307,6 @@ static void read_task(const struct State *state, struct AwaitTask *read,
         AwaitTask_read_other(read, task, state->task_names);
 }
 
-// If one of asyncio's functions has called another one, both note the same
-// place. If the program gives names to tasks, a freed task may have had the
-// same `check` as the new task.
-static void note_creation(struct State *state, const PyObject *task,
-                          const struct AwaitTask *read)
-{
-    uintptr_t frame = FrameStack_newest(THREAD_STATE_CALL());
-    struct KnownTask *known;
-
-    // ensure_future() returns its argument if that is a task.
-    if (FrameStack_local(frame, 0) == (uintptr_t)task)
-        return;
-    known = TaskWatch_know(state, task, read);
-    known->steps = known->group = 0;
-    known->walked = false;
-    known->place = find_place(state, state->task_watch);
-    if (!state->task_watch->first)
-        state->task_watch->first = AwaitTask_number(read);
-}
-
-bool TaskWatch_returned(struct State *state, PyObject *result)
-{
-    const struct TaskWatch *watch = state->task_watch;
-    struct AwaitTask read;
-
-    if (!watch || !watch->active)
-        return false;
-    Counter_add(&state->engine.loops.hooks, 1);
-    read_task(state, &read, result);
-    if (read.coroutine)
-        note_creation(state, result, &read);
-    PyErr_Clear();
-    return true;
-}
-
 const struct TaskLine *TaskWatch_place(const struct State *state,
                                        const struct KnownTask *known)
 {
@@ -421,6 +392,97 @@ void TaskWatch_step(struct State *state, PyObject *handle, bool unwinds)
                    !unwinds);
     Py_XDECREF(task);
     PyErr_Clear();
+}
+
+// --- New tasks ---------------------------------------------------------------
+
+// Returns true if the innermost creator has returned the task before. In
+// CPython 3.12, the task got its name only after that.
+static bool was_noted(struct TaskWatch *watch, const PyObject *task,
+                      uint64_t check)
+{
+    struct KnownTask *before, moved;
+
+    if (task != watch->newest)
+        return false;
+    before =
+        watch->newest_check ? find(watch, watch->newest_check, false) : NULL;
+    if (before && check != watch->newest_check) {
+        moved = *before;
+        moved.check = check;
+        *before = (struct KnownTask){0};
+        *find(watch, check, true) = moved;
+    }
+    return true;
+}
+
+// Notes a new task. `eager` is that of TaskWatch_returned. If the program gives
+// names to tasks, a freed task may have had the same `check` as the new task.
+static void note_creation(struct State *state, const PyObject *task,
+                          const struct AwaitTask *read, bool innermost,
+                          bool eager)
+{
+    uintptr_t frame = FrameStack_newest(THREAD_STATE_CALL());
+    struct TaskWatch *watch = state->task_watch;
+    uint64_t check = check_of(task, read);
+    bool noted = !innermost && was_noted(watch, task, check);
+    struct KnownTask *known;
+
+    watch->newest = innermost ? task : NULL;
+    watch->newest_check = check;
+    // ensure_future() returns its argument if that is a task.
+    if (noted || FrameStack_local(frame, 0) == (uintptr_t)task)
+        return;
+    known = TaskWatch_know(state, task, read);
+    known->steps = known->group = 0;
+    known->walked = false;
+    known->place = find_place(state, watch);
+    if (!watch->first)
+        watch->first = AwaitTask_number(read);
+    if (innermost && eager &&
+        AwaitFrame_of(read->coroutine).state == AWAIT_SUSPENDED)
+        count_step(state, read->coroutine, known, true);
+}
+
+// Returns true if an eager task has ended before its creator returns, and
+// counts its only step if `eager` is true. The ended task has no coroutine, but
+// the creator still has it in its second local variable.
+static bool note_ended(struct State *state, const PyObject *task, bool eager)
+{
+    uintptr_t caller = FrameStack_newest(THREAD_STATE_CALL());
+    PyObject *coroutine = (PyObject *)FrameStack_local(caller, 1);
+    struct AwaitFrame frame = AwaitFrame_of(coroutine);
+    struct KnownTask ended = {.place = 0};
+
+    if (!frame.object || frame.state != AWAIT_ENDED)
+        return false;
+    state->task_watch->newest = task;
+    state->task_watch->newest_check = 0;
+    if (eager) {
+        ended.place = find_place(state, state->task_watch);
+        count_step(state, coroutine, &ended, false);
+    }
+    return true;
+}
+
+bool TaskWatch_returned(struct State *state, PyCodeObject *code,
+                        PyObject *result, bool eager)
+{
+    const struct TaskWatch *watch = state->task_watch;
+    struct AwaitTask read;
+    bool innermost;
+
+    if (!watch || !watch->active)
+        return false;
+    Counter_add(&state->engine.loops.hooks, 1);
+    // The program may have replaced the creator.
+    innermost = (PyObject *)code == watch->creators[INNERMOST] &&
+                code->co_argcount >= 2;
+    read_task(state, &read, result);
+    if (read.coroutine && !(innermost && note_ended(state, result, eager)))
+        note_creation(state, result, &read, innermost, eager);
+    PyErr_Clear();
+    return true;
 }
 
 uint64_t TaskWatch_steps(const struct State *state,
@@ -525,6 +587,12 @@ void TaskWatch_renew(struct State *state, bool walks)
         watch->gap = !watch->active || switches != watch->switches;
         // Tasks that existed before the watch began never have a place.
         watch->missed |= watch->gap && watch->turn;
+        // Tasks that were created in the gap have no place either, however long
+        // they live.
+        if (watch->gap) {
+            watch->evicted = false;
+            watch->first = 0;
+        }
         watch->switches = switches;
         sweep_calls(watch);
         watch->turn++;

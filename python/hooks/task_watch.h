@@ -53,9 +53,11 @@ bool TaskWatch_missed(struct State *state);
 // await chain, from the outermost one.
 PyCodeObject *TaskWatch_group(const struct State *state,
                               PyCodeObject *const *codes, unsigned count);
-// Notes that a function that creates tasks returns `result`. Returns false if
-// the hook at its returns is not needed any more.
-bool TaskWatch_returned(struct State *state, PyObject *result);
+// Notes that a function that creates tasks returns `result`. `code` is the
+// function's code. `eager` is true if the first step of an eager task has not
+// been counted. Returns false if the hook at returns is not needed any more.
+bool TaskWatch_returned(struct State *state, PyCodeObject *code,
+                        PyObject *result, bool eager);
 // Counts a step of the task that this handle runs. If `handle` is NULL, counts
 // a step of the current task if the newest frame is that of its outermost
 // coroutine. `unwinds` is true if an exception leaves this frame.

@@ -433,10 +433,11 @@ class OtherHandle(asyncio.Handle):
 
 
 @pytest.mark.parametrize("handle", [asyncio.Handle, OtherHandle])
-def test_steps_of_wrapped_tasks(handle, tmp_path, monkeypatch):
+@pytest.mark.parametrize("eager", [False, True])
+def test_steps_of_wrapped_tasks(handle, eager, tmp_path, monkeypatch):
     """All steps count for the program's coroutine: those of tasks that a library's or
     asyncio's coroutine wraps, and those of a coroutine that another one has awaited before
-    it became a task."""
+    it became a task. The first step of an eager task counts, too."""
     library = tmp_path / "site-packages" / "wrapper.py"
     library.parent.mkdir()
     library.write_text(WRAPPER)
@@ -444,16 +445,17 @@ def test_steps_of_wrapped_tasks(handle, tmp_path, monkeypatch):
     monkeypatch.setattr(asyncio.events, "Handle", handle)
     steps = 0
 
-    async def request():
+    async def request(awaits=2):
         nonlocal steps
         steps += 1
-        for _ in range(2):
+        for _ in range(awaits):
             await asyncio.sleep(0.05)
             steps += 1
 
     async def creates(tasks):
         while True:
-            for coroutine in (request(), runs(request()), asyncio.wait_for(request(), 60)):
+            wrapped = runs(request()), asyncio.wait_for(request(), 60)
+            for coroutine in (request(), request(0), *wrapped):
                 tasks.append(asyncio.create_task(coroutine))
             await asyncio.sleep(0.1)
 
@@ -461,6 +463,8 @@ def test_steps_of_wrapped_tasks(handle, tmp_path, monkeypatch):
         tasks, newest = [], []
         await request()
         creator = asyncio.create_task(creates(tasks))
+        if eager:
+            asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
 
         def has_all(groups):
             newest.append((time.monotonic(), steps))
