@@ -15,13 +15,13 @@
 #include <time.h>
 
 // A slice reads tasks for SLICE_S seconds. All slices together may use
-// CORE_PART of a core. The slices may use AHEAD_S seconds of CPU time in
-// advance, so that the first walk does not take long. Later walks may use only
-// DEBT_PART of a core while the budget is overdrawn.
+// CORE_PART of a core, or DEBT_PART while the budget is overdrawn. CPU time
+// that slices have not used may be used later, up to AHEAD_S seconds, so that a
+// walk does not take long.
 #define SLICE_S 80e-6
 #define CORE_PART 0.0025
 #define DEBT_PART 0.001
-#define AHEAD_S 60e-3
+#define AHEAD_S 120e-3
 // All walks for the recording may use RECORD_PART of a core. This is a tenth of
 // the 0.2 % of a core that a budget of 1 % allows for a nearly idle program.
 #define RECORD_PART 0.0002
@@ -31,7 +31,10 @@
 // On average at least WALK_S seconds pass between the beginnings of two walks.
 // The time varies at random by up to a quarter, because the program may do the
 // same again at regular times. If a walk finds no task, the next begins after
-// IDLE_S seconds.
+// IDLE_S seconds. After a long walk, the next one begins when all slices
+// together have used their part of a core, unless the walk has found more than
+// twice as many tasks as the walk before: then the program may have made
+// further tasks during the walk.
 #define WALK_S 0.25
 #define IDLE_S 1.0
 
@@ -84,6 +87,7 @@ struct Slice {
     struct State *state;
     uint64_t deadline; // In ticks.
     double now_s;      // CLOCK_MONOTONIC
+    bool all_shown;    // True if the single tasks of all groups are shown.
     struct ReadTask batch[TASK_BATCH];
     struct Known groups[KNOWN], places[KNOWN], waits[KNOWN], awaits[KNOWN];
     struct Known lines[KNOWN];
@@ -291,6 +295,12 @@ static uint32_t line_of(struct Slice *slice, const struct AwaitFrame *frame)
     return line;
 }
 
+static bool is_shown(const struct Slice *slice,
+                     const struct CountedTasks *group)
+{
+    return group->oldest.shown || (slice->all_shown && !group->coroutine.place);
+}
+
 // Returns the CPU time of a task as a share of a core, or NaN.
 static double share_of(const struct Slice *slice, const struct ReadTask *one,
                        uint64_t number)
@@ -310,18 +320,22 @@ static double share_of(const struct Slice *slice, const struct ReadTask *one,
 static void list_task(struct Slice *slice, struct CountedTasks *group,
                       const struct ReadTask *one, uint64_t number)
 {
-    struct ListedTask *listed =
-        group ? TaskList_add(&group->oldest, number) : NULL;
     struct AwaitFrame frame = one->frame;
     const struct KnownTask *known;
+    struct ListedTask *listed;
 
+    if (group && !group->oldest.count) // The walk's first task of the group.
+        group->oldest.shown = TaskBoard_is_shown(
+            &slice->state->engine.session->tasks, CountedTasks_key(group));
+    listed = group ? TaskList_add(&group->oldest, number) : NULL;
     if (!listed)
         return;
     known = EventLoops_are_off(&slice->state->engine.loops)
                 ? NULL
                 : TaskWatch_know(slice->state, one->task, &one->is);
     listed->steps = known ? known->steps : UINT64_MAX;
-    listed->cpu_share = share_of(slice, one, number);
+    listed->cpu_share =
+        is_shown(slice, group) ? share_of(slice, one, number) : NULL_F64;
     if (known && one->frame.code &&
         LoopSteps_find(slice->state, one->frame.code))
         slice->deadline = 0;
@@ -472,6 +486,8 @@ void TaskWalk_step(struct TaskWalk *walk, struct State *state)
         .state = state,
         .deadline = Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock)),
         .now_s = Now_s(CLOCK_MONOTONIC),
+        .all_shown =
+            TaskBoard_is_shown(&state->engine.session->tasks, TASK_KEY_ALL),
     };
 
     if (state->phase != PHASE_TRACING)
@@ -518,9 +534,24 @@ static void show(struct TaskWalk *walk, struct TaskBoard *board, bool whole,
 }
 
 // Returns the seconds from the beginning of a walk to that of the next one.
-static double pause_s(struct TaskWalk *walk)
+static double pause_s(struct TaskWalk *walk, double core_part)
 {
-    return walk->groups.found ? WALK_S * Random_factor(&walk->random) : IDLE_S;
+    uint64_t found = walk->groups.found;
+    double pause = found ? WALK_S * Random_factor(&walk->random) : IDLE_S;
+
+    return found > 2 * walk->found ? pause
+                                   : fmax(pause, walk->cost_s / core_part);
+}
+
+// Pays for a slice, and plans the next one.
+static void pay(struct TaskWalk *walk, double took_s, double core_part,
+                double now_s)
+{
+    double credit_s = walk->credit_s + (now_s - walk->credited_s) * core_part;
+
+    walk->credit_s = fmin(credit_s, AHEAD_S) - took_s;
+    walk->credited_s = now_s;
+    walk->next_s = now_s + fmax(GAP_S, -walk->credit_s / core_part);
 }
 
 void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
@@ -530,23 +561,21 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
     double now_s = Now_s(CLOCK_MONOTONIC);
     bool whole = walk->walking && walk->cursor.ended;
     bool first = walk->groups.last_s == 0;
+    double core_part = overdrawn ? DEBT_PART : CORE_PART;
 
     walk->cost_s += took_s;
     if (whole || (overdrawn && !TaskBoard_is_watched(board)))
         TaskBoard_end_walk(board, whole, walk->cost_s / RECORD_PART);
-    walk->paid_s = fmax(walk->paid_s, now_s) +
-                   took_s / (overdrawn && !first ? DEBT_PART : CORE_PART);
-    // Only the first walk over the tasks may use CPU time in advance.
-    if (whole && first)
-        walk->paid_s = fmax(walk->paid_s, now_s + AHEAD_S / CORE_PART);
-    walk->next_s = fmax(now_s + GAP_S, walk->paid_s - AHEAD_S / CORE_PART);
+    pay(walk, took_s, core_part, now_s);
     if (whole) {
         TaskGroups_end(&walk->groups, now_s);
         AwaitCounts_tell(&walk->awaits, &state->engine,
                          WALK_TIMES * (now_s - walk->groups.begun_s + IDLE_S));
         AwaitCounts_end(&walk->awaits, now_s);
         walk->walking = false;
-        walk->next_s = fmax(walk->next_s, walk->groups.begun_s + pause_s(walk));
+        walk->next_s =
+            fmax(walk->next_s, walk->groups.begun_s + pause_s(walk, core_part));
+        walk->found = walk->groups.found;
         show(walk, board, true, now_s);
     } else if (walk->walking && first && now_s - walk->shown_s >= SHOW_S) {
         show(walk, board, false, now_s);

@@ -20,10 +20,12 @@ struct TaskWalk {
     struct TaskCursor cursor;
     unsigned restarts; // Number of times that this walk has begun again.
 
-    // Times of CLOCK_MONOTONIC (0 = none): of the next slice, of the end of the
-    // time whose budget the cost so far uses up, and of the newest table.
-    double next_s, paid_s, shown_s;
-    double cost_s; // CPU time of this walk so far, in seconds.
+    // Times of CLOCK_MONOTONIC (0 = none): of the next slice, of the newest
+    // table, and of the newest change of `credit_s`.
+    double next_s, shown_s, credited_s;
+    double credit_s; // CPU time that slices may use at once, in seconds.
+    double cost_s;   // CPU time of this walk so far, in seconds.
+    uint64_t found;  // Number of tasks that the last whole walk found.
 };
 
 // Returns true if it is time for a slice.

@@ -11,8 +11,8 @@
 
 // The table of single tasks has SINGLE_SETS sets of SINGLE_WAYS entries.
 // SINGLE_SETS is a power of 2.
-#define SINGLE_SETS 128u
-#define SINGLE_WAYS 4u
+#define SINGLE_SETS 64u
+#define SINGLE_WAYS 16u
 
 // The CPU time of a single task. The thread that reads tasks writes all fields
 // except `cpu`, which also has the time of earlier tasks of the entry.

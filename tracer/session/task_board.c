@@ -2,6 +2,7 @@
 #include "tracer/session/task_board.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
+#include "tracer/session/task_list.h"
 
 #include <string.h>
 #include <time.h>
@@ -14,9 +15,6 @@
 // after the last request, and after the time of the next walk for the
 // recording.
 #define KEPT_NS 80000000000ull
-
-// Largest number of single tasks in a snapshot.
-#define MOST_TASKS 500
 
 void TaskBoard_init(struct TaskBoard *board)
 {
@@ -125,6 +123,16 @@ static bool is_requested(const struct TaskBoard *board, uint64_t key,
     return false;
 }
 
+bool TaskBoard_is_shown(struct TaskBoard *board, uint64_t key)
+{
+    bool shown;
+
+    pthread_mutex_lock(&board->mutex);
+    shown = is_requested(board, key, Now_ns(CLOCK_MONOTONIC));
+    pthread_mutex_unlock(&board->mutex);
+    return shown;
+}
+
 // --- A copy of the table in a snapshot -------------------------------------
 
 struct Copy {
@@ -180,8 +188,8 @@ static bool copy_tasks(struct Copy *copy, struct TaskGroup *group)
     struct TaskRow *rows;
     bool whole;
 
-    if (group->task_count > MOST_TASKS - copy->tasks)
-        group->task_count = MOST_TASKS - copy->tasks;
+    if (group->task_count > TASK_SHOWN - copy->tasks)
+        group->task_count = TASK_SHOWN - copy->tasks;
     copy->tasks += group->task_count;
     rows =
         Snapshot_alloc(copy->snapshot, (group->task_count + 1) * sizeof *rows);
@@ -239,7 +247,7 @@ static bool copy_group(struct Copy *copy, struct TaskGroup *group,
 }
 
 // Groups that were asked for by their keys are copied first, because a snapshot
-// has at most MOST_TASKS single tasks.
+// has at most TASK_SHOWN single tasks.
 static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
 {
     uint64_t now_ns = Now_ns(CLOCK_MONOTONIC);

@@ -88,6 +88,9 @@ void TaskBoard_end_walk(struct TaskBoard *board, bool whole, double pause_s);
 bool TaskBoard_is_watched(const struct TaskBoard *board);
 // Returns true if tasks must be read, also for the recording.
 bool TaskBoard_is_asked(const struct TaskBoard *board);
+// Returns true if the single tasks of this group, or of all groups, were asked
+// for recently by this key.
+bool TaskBoard_is_shown(struct TaskBoard *board, uint64_t key);
 // Returns true if the ages of tasks and the growth of groups are kept.
 bool TaskBoard_is_kept(const struct TaskBoard *board);
 // Replaces the board's table of groups. The board owns the new table, which may

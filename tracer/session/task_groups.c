@@ -144,6 +144,16 @@ void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
     TaskGroups_add_to_place(group, wait, number);
 }
 
+uint64_t CountedTasks_key(const struct CountedTasks *group)
+{
+    const struct TaskLine *line = &group->coroutine;
+    const struct TaskGroup row = {.coroutine = line->name,
+                                  .file = line->file,
+                                  .line = line->line ? line->line : NULL_U64};
+
+    return TaskGroup_key(&row);
+}
+
 void CountedTasks_note_steps(struct CountedTasks *group, uint64_t steps,
                              double now_s)
 {

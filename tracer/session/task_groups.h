@@ -119,6 +119,8 @@ void TaskGroups_add(struct TaskGroups *groups, struct CountedTasks *group,
 // Counts a task in the group of the place at which it was created.
 void TaskGroups_add_to_place(struct CountedTasks *place, struct TaskWait *wait,
                              uint64_t number);
+// Returns the TaskGroup_key() of the group's row.
+uint64_t CountedTasks_key(const struct CountedTasks *group);
 // Stores the number of steps that tasks of a group have made, or UINT64_MAX if
 // unknown.
 void CountedTasks_note_steps(struct CountedTasks *group, uint64_t steps,

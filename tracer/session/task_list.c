@@ -8,13 +8,18 @@
 
 #define LEAST_ROOM 4u
 
+static unsigned most(const struct TaskList *list)
+{
+    return list->shown ? TASK_SHOWN : TASK_LISTED;
+}
+
 static bool grow(struct TaskList *list)
 {
     unsigned room = list->room ? 2 * list->room : LEAST_ROOM;
     struct ListedTask *all;
 
-    if (room > TASK_LISTED)
-        room = TASK_LISTED;
+    if (room > most(list))
+        room = most(list);
     all = Heap_resize(list->all, room * sizeof *all);
     if (!all)
         return false;
@@ -36,7 +41,7 @@ struct ListedTask *TaskList_add(struct TaskList *list, uint64_t number)
     struct ListedTask *task;
 
     number = number ? number : UINT64_MAX;
-    if (list->count == TASK_LISTED) {
+    if (list->count == most(list)) {
         if (number >= list->all[list->newest].number)
             return NULL;
         task = &list->all[list->newest];
@@ -47,7 +52,7 @@ struct ListedTask *TaskList_add(struct TaskList *list, uint64_t number)
     }
     memset(task, 0, sizeof *task);
     task->number = number;
-    if (list->count == TASK_LISTED)
+    if (list->count == most(list))
         find_newest(list);
     return task;
 }

@@ -7,7 +7,9 @@
 
 #include "tracer/session/task_lines.h"
 
-#define TASK_LISTED 50 // Largest number of tasks of a list.
+// Largest number of tasks of a list, and of a list that a viewer shows.
+#define TASK_LISTED 50
+#define TASK_SHOWN 500
 // Largest number of lines of an await chain (the coroutines that a task
 // awaits). A longer await chain is stored without the lines before the
 // innermost one.
@@ -35,6 +37,7 @@ struct TaskList { // All fields are 0 at first.
     struct ListedTask *all;
     unsigned count, room;
     unsigned newest; // Index of the task with the highest number.
+    bool shown;      // True if a viewer shows the list.
 };
 
 // Returns an empty entry for the task with this number (0 means none). Returns

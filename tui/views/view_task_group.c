@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TASKS_MOST 256
+#define TASKS_MOST 500
 
 enum {
     TASK_AGE,
@@ -32,7 +32,7 @@ enum {
 
 static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
     [TASK_AGE] = {.title = "AGE", .width = 7, .gap = 1},
-    [TASK_CPU] = {.title = "CPU%", .width = 5, .gap = 1, .importance = 1},
+    [TASK_CPU] = {.title = "CPU%", .width = 6, .gap = 1, .importance = 1},
     [TASK_STEPS] =
         {.title = "STEPS", .width = 6, .gap = 1, .importance = 2, .room = 30},
     [TASK_STEP] = {.title = "STEP", .width = 6, .gap = 1},
