@@ -15,12 +15,12 @@ import queue
 import selectors
 import signal
 import socket
-import sys
 import time
 
-from ocular import _agent_metrics, _agent_server
+from ocular import _agent_metrics, _agent_push, _agent_server
 from ocular._agent_profile import PATIENCE_S, Capture
 from ocular._agent_program import Program, attributes, served
+from ocular._agent_push import say
 
 DESCRIPTION = """\
 Watches the programs of this user that serve (as root: of all users and containers), and
@@ -44,8 +44,8 @@ class Agent:
         for end in self.ours, self.theirs:
             end.setblocking(False)
         self.selector.register(self.ours, selectors.EVENT_READ)
-        self.targets = []
-        self.stopped = False
+        self.targets, self.takers = [], []
+        self.stopped, self.start_ns = False, time.time_ns()
 
     # --- The first thread ---
 
@@ -105,6 +105,36 @@ class Agent:
         self.programs[pid] = program
         self.selector.register(program.link, selectors.EVENT_READ, program)
 
+    def push(self):
+        """Sends the metrics and the profiles of the last interval, and comes again. The
+        answers with which one profile ends also begin the next one."""
+        if self.settings.otlp:
+            _agent_push.push_metrics(self.otlp, self)
+        if self.takers:
+            Capture(self, "both", self.settings.interval, self.known(), self.hand_over)
+        self.at(time.monotonic() + self.settings.interval, self.push)
+
+    def hand_over(self, profile):
+        if any(samples for _, samples in profile.parts):
+            for target, take in self.takers:
+                take(target, profile)
+
+    def send_to(self, settings):
+        """Makes the receivers. Raises OSError if a file cannot be read."""
+        if settings.push:
+            target = _agent_push.Target(settings.push, settings)
+            self.targets.append(target)
+            self.takers.append((target, _agent_push.ingest))
+        if settings.otlp:
+            self.otlp = _agent_push.Target(settings.otlp, settings)
+            self.targets.append(self.otlp)
+            if settings.otlp_profiles:
+                self.takers.append((self.otlp, _agent_push.push_profiles))
+        for target in self.targets:
+            target.start()
+        if self.targets:
+            self.at(time.monotonic() + settings.interval, self.push)
+
     def drop(self, program):
         self.selector.unregister(program.link)
         program.close()
@@ -117,19 +147,30 @@ class Agent:
         return [each for each in list(self.programs.values()) if each.snapshot]
 
     def points(self):
-        """Yields all points, with all their labels."""
-        now = time.monotonic()
-        programs = self.known()
-        for each in programs:
-            yield "ocular_program", each.identity | each.facts, 1
-            yield "ocular_snapshot_age_seconds", each.identity, max(0, now - each.heard)
-            for name, labels, value in each.points:
-                yield name, each.identity | labels, value
-        yield "ocular_agent_programs", {}, len(programs)
+        """Yields the points of the agent itself."""
+        yield "ocular_agent_programs", {}, len(self.known())
         yield "ocular_agent_programs_beyond", {}, self.beyond
         yield "ocular_agent_cpu_seconds", {}, time.process_time()
         for target in self.targets:
             yield from target.points()
+
+    def by_program(self):
+        """Yields (labels, Unix time in ns at which the counters began, points) for each
+        program, and for the agent."""
+        for each in self.known():
+            begin_ns = time.time_ns() - int(each.snapshot["uptime_s"] * 1e9)
+            yield each.identity | each.facts, begin_ns, each.points
+        yield {"service": "ocular-agent"}, self.start_ns, self.points()
+
+    def all_points(self):
+        """Yields all points, with all their labels."""
+        now = time.monotonic()
+        for each in self.known():
+            yield "ocular_program", each.identity | each.facts, 1
+            yield "ocular_snapshot_age_seconds", each.identity, max(0, now - each.heard)
+            for name, labels, value in each.points:
+                yield name, each.identity | labels, value
+        yield from self.points()
 
     def profile(self, kind, seconds, programs):
         """Takes a profile. Returns None if the agent ends meanwhile."""
@@ -139,11 +180,7 @@ class Agent:
             return answer.get(timeout=seconds + 2 * PATIENCE_S)
 
     def metrics(self, open_metrics):
-        return _agent_metrics.text(self.points(), open_metrics)
-
-
-def say(text):
-    print(f"ocular agent: {text}", file=sys.stderr, flush=True)
+        return _agent_metrics.text(self.all_points(), open_metrics)
 
 
 # --- The command --------------------------------------------------------------
@@ -154,6 +191,13 @@ def _address(text):
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"expects ADDRESS:PORT, not {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _url(text):
+    try:
+        return _agent_push.check_url(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} cannot be used: {error}") from None
 
 
 def _interval(text):
@@ -217,11 +261,33 @@ def _parser():
         default=INTERVAL_S,
         help="seconds between two snapshots of a program, 1 to 60 (10)",
     )
+    add(
+        "--push",
+        metavar="URL",
+        type=_url,
+        help="send profiles to this Pyroscope, by its interface /ingest",
+    )
+    add(
+        "--otlp",
+        metavar="URL",
+        type=_url,
+        help="send metrics to this receiver of OpenTelemetry, by http/protobuf",
+    )
+    add(
+        "--otlp-profiles",
+        action="store_true",
+        help="send it profiles, too (v1development: experimental)",
+    )
+    add("--token-file", metavar="FILE", help="the file with a bearer token for receivers")
+    add("--ca-file", metavar="FILE", help="certificates that sign those of receivers")
     return parser
 
 
 def main(arguments):
-    settings = _parser().parse_args(arguments)
+    parser = _parser()
+    settings = parser.parse_args(arguments)
+    if settings.otlp_profiles and not settings.otlp:
+        parser.error("--otlp-profiles needs --otlp URL")
     settings.patterns = tuple(settings.patterns)
     shared = attributes(os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""))
     settings.labels = shared | dict(settings.labels)
@@ -231,6 +297,11 @@ def main(arguments):
     except OSError as error:
         host, port = settings.listen
         say(f"cannot listen at {host}:{port}: {error.strerror}")
+        return 2
+    try:
+        agent.send_to(settings)
+    except (OSError, ValueError) as error:
+        say(f"cannot use the token or the certificates: {error}")
         return 2
     if not server.is_local():
         say("everybody who can connect to this address can read the names of functions")

@@ -11,10 +11,12 @@ from ocular._agent_metrics import clean
 from ocular._agent_program import FLAME, NOW, OBJECTS
 from ocular._agent_protobuf import Tables, number, packed, part, parts
 
+# The types of the values of a sample, by the kind of the profile.
 TYPES = {
-    "profile": ("cpu", "nanoseconds"),
-    "wall": ("wall", "nanoseconds"),
-    "objects": ("alloc_objects", "count"),
+    "profile": [("cpu", "nanoseconds")],
+    "wall": [("wall", "nanoseconds")],
+    "objects": [("alloc_objects", "count")],
+    "both": [("cpu", "nanoseconds"), ("wall", "nanoseconds")],
 }
 PERIOD_NS = 10_000_000
 PATIENCE_S = 5  # for the answers at the end of a profile
@@ -25,12 +27,11 @@ WAITS = {None: "(waiting)", "gil": "(waiting: GIL)", "cpu": "(waiting: CPU)"}
 
 @dataclasses.dataclass
 class Profile:
-    """`samples` has a tuple (frames, value) for each stack, the innermost frame first, and
-    `labels` has a dict for each sample. `trouble` can say why there are none."""
+    """`parts` has a tuple (program, samples) for each program. A sample is a tuple (frames,
+    values), the innermost frame first. `trouble` can say why there are no samples."""
 
     kind: str
-    samples: list
-    labels: list
+    parts: list
     start_ns: int
     duration_ns: int
     trouble: str = ""
@@ -69,19 +70,18 @@ def _frames(stacks):
     return [None, *frames[1:]]
 
 
-def since(before, stacks, wall):
-    """Yields (frames, ns) for each stack with CPU time, or with CPU time or waits if `wall`
-    is true, since the times `before`."""
+def since(before, stacks, kind):
+    """Yields (frames, values) for each stack with CPU time since the times `before`. If
+    `kind` is not "profile", also yields the waits."""
     keys, now = sums(stacks)
     frames, rows = _frames(stacks), stacks["rows"]
     wanted = [(key, at, None) for at, key in enumerate(keys)]
-    if wall:
+    if kind != "profile":
         for wait in stacks["waits"]:
             at = wait["parent"] or 0
             if at < len(keys):
-                kind = wait["kind"]
-                name = WAITS.get(kind) or f"(waiting: {clean(kind)})"
-                wanted.append(((keys[at], kind), at, (name, "", 0)))
+                name = WAITS.get(wait["kind"]) or f"(waiting: {clean(wait['kind'])})"
+                wanted.append(((keys[at], wait["kind"]), at, (name, "", 0)))
     for key, at, innermost in wanted:
         ns = now.pop(key, 0) - before.get(key, 0)  # the first row with this key has all
         if ns <= 0:  # less than 0: the process has merged rows
@@ -91,24 +91,25 @@ def since(before, stacks, wall):
             path.append(frames[at])
             parent = rows[at]["parent"]
             at = parent if parent is not None and parent < at else None
-        yield tuple(path or [("<untraced>", "", 0)]), ns
+        path = tuple(path or [("<untraced>", "", 0)])
+        yield path, ((0 if innermost else ns, ns) if kind == "both" else (ns,))
 
 
 def _births(snapshot, seconds):
-    """Yields (frames, number) of the objects that were made in the last seconds, which is
+    """Yields (frames, values) of the objects that were made in the last seconds, which is
     estimated from their rates."""
     own, left = None, 0.0
     for row in [*snapshot["objects"]["types"], {"type": None, "function": None}]:
         if row["function"] is None:
             if own and left >= 1:
-                yield (own,), round(left)
+                yield (own,), (round(left),)
             if row["type"]:
                 own = clean(row["type"]), "", 0
                 left = (row["born_per_s"] or 0) * seconds
         elif own and row["born_per_s"]:
             frame = clean(row["function"]), clean(row["file"] or ""), row["line"] or 0
             left -= row["born_per_s"] * seconds
-            yield (own, frame), round(row["born_per_s"] * seconds)
+            yield (own, frame), (round(row["born_per_s"] * seconds),)
 
 
 class Capture:
@@ -118,7 +119,7 @@ class Capture:
     def __init__(self, agent, kind, seconds, programs, done):
         self.agent, self.kind, self.seconds, self.done = agent, kind, seconds, done
         self.before, self.waiting = {}, set(programs)
-        self.profile = Profile(kind, [], [], time.time_ns(), int(seconds * 1e9))
+        self.profile = Profile(kind, [], time.time_ns(), int(seconds * 1e9))
         self.until = time.monotonic() + seconds
         if kind == "objects":
             self.count()
@@ -152,9 +153,8 @@ class Capture:
             samples = list(_births(found, self.seconds))
             self.profile.trouble = found["objects"]["trouble"] or self.profile.trouble
         elif found and program in self.before:
-            samples = list(since(self.before[program], found, self.kind == "wall"))
-        self.profile.samples += samples
-        self.profile.labels += [program.identity] * len(samples)
+            samples = list(since(self.before[program], found, self.kind))
+        self.profile.parts.append((program, samples))
         if not self.waiting:
             self.finish()
 
@@ -167,14 +167,17 @@ class Capture:
 def pprof(profile):
     """Returns the profile as a compressed file for pprof (profile.proto)."""
     tables = Tables()
-    kind = tables.value_type(*TYPES[profile.kind])
-    samples, encoded = [], {}
-    for (frames, value), labels in zip(profile.samples, profile.labels, strict=True):
-        if id(labels) not in encoded:
-            pairs = ((tables.string(n), tables.string(v)) for n, v in labels.items())
-            encoded[id(labels)] = parts(3, (number(1, n) + number(2, v) for n, v in pairs))
-        stack = packed(1, map(tables.frame, frames)) + packed(2, [value])
-        samples.append(stack + encoded[id(labels)])
+    types = [tables.value_type(*kind) for kind in TYPES[profile.kind]]
+    samples = []
+    for program, its in profile.parts:
+        labels = program.identity.items()
+        labels = parts(
+            3,
+            (number(1, tables.string(n)) + number(2, tables.string(v)) for n, v in labels),
+        )
+        for frames, values in its:
+            stack = packed(1, map(tables.frame, frames)) + packed(2, values)
+            samples.append(stack + labels)
     functions, locations = [], []
     for (name, file, line), at in tables.frames.items():
         names = number(2, tables.string(name)) + number(3, tables.string(name))
@@ -183,12 +186,12 @@ def pprof(profile):
         )
         locations.append(number(1, at) + part(4, number(1, at) + number(2, line)))
     content = [
-        part(1, kind),
+        parts(1, types),
         parts(2, samples),
         parts(4, locations),
         parts(5, functions),
         parts(6, tables.strings),
         number(9, profile.start_ns) + number(10, profile.duration_ns),
-        part(11, kind) + number(12, PERIOD_NS if profile.kind == "profile" else 1),
+        part(11, types[0]) + number(12, 1 if profile.kind == "objects" else PERIOD_NS),
     ]
     return gzip.compress(b"".join(content), 6, mtime=0)

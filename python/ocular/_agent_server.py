@@ -23,6 +23,7 @@ This is `ocular agent`. It answers at:
 /debug/pprof/profile?seconds=30   CPU time; wall: also waits; objects: births of objects
 The profiles also take pid=PID and service=NAME.
 """
+KINDS = "profile", "wall", "objects"
 SECONDS_MOST = 300
 
 
@@ -36,7 +37,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if path == "/metrics":
             return self.metrics()
         kind = path.removeprefix("/debug/pprof/")
-        if kind in _agent_profile.TYPES and kind != path:
+        if kind in KINDS and kind != path:
             return self.profile(kind, dict(urllib.parse.parse_qsl(query)))
         if path == "/":
             return self.answer(INDEX)
@@ -64,7 +65,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         profile = self.server.agent.profile(kind, seconds, programs)
         if profile is None:
             return self.answer("The agent does not answer.\n", status=503)
-        if profile.trouble and not profile.samples:
+        if profile.trouble and not any(samples for _, samples in profile.parts):
             return self.answer(f"{profile.trouble}\n", status=501)
         return self.answer(_agent_profile.pprof(profile), "application/octet-stream")
 

@@ -63,6 +63,20 @@ def varint(data, at):
             return value, at
 
 
+def fields(data):
+    """Yields (number, value) of each field of any protobuf message."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 1:
+            value, at = struct.unpack_from("<Q", data, at)[0], at + 8
+        else:
+            value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at : at + value], at + value
+        yield key >> 3, value
+
+
 def message(kind, data):
     out, at, fields = {}, 0, MESSAGES[kind]
     while at < len(data):

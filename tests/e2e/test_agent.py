@@ -3,27 +3,32 @@
 
 import contextlib
 import gzip
+import http.server
 import re
 import shutil
 import socket
-import struct
+import ssl
 import sys
+import threading
 import time
+import types
 import urllib.error
 import urllib.parse
 import urllib.request
+from pathlib import Path
 
 import pytest
 from e2e import stacks
-from e2e.pftrace import varint
+from e2e.pftrace import fields, varint
 from e2e.program import PYTHON, SLOW, Running, run, start, wait_until
+from ocular import _agent_push
 
 AGENT = [PYTHON, "-m", "ocular", "agent"]
 OPEN = {"Accept": "application/openmetrics-text; version=1.0.0"}
 
 # The names of the functions need escapes. Two functions have the same place.
 PROGRAM = r"""
-import sys, time
+import select, sys
 import ocular
 
 ocular.start_tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0,
@@ -41,10 +46,7 @@ for number in range(60):
 for _ in range(7):
     other(3)
 print("ready", flush=True)
-ended = []
-import threading
-threading.Thread(target=lambda: ended.append(sys.stdin.read()), daemon=True).start()
-while not ended:
+while not select.select([sys.stdin], [], [], 0)[0]:
     for number in range(60):
         globals()[f"hot_{number}"]()
 ocular.stop_tracing()
@@ -149,12 +151,13 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             assert labels["version"] == "1.2" and re.match("3[.]", labels["python"])
             # Twenty functions, and two places that the pattern chooses.
             assert len(series(found, hot, **usual)) <= 22
-            calls = "ocular_function_calls_total"
-            file = r"odd \"dir\\" + "\ufffd/app/views.py"
-            assert [
-                v for v, _ in series(found, calls, function="other", file=file, **usual)
-            ] == [7]
-            assert [v for v, _ in series(found, calls, function="twin", **usual)] == [2]
+            usual["file"] = r"odd \"dir\\" + "\ufffd/app/views.py"
+            calls = series(found, "ocular_function_calls_total", **usual)
+            assert {(row["function"], value) for value, row in calls} == {
+                ("other", 7),
+                ("twin", 2),
+            }
+            del usual["file"]
             latency = "ocular_function_latency_seconds"
             chosen = series(found, latency, function="other", **usual)
             assert {labels["quantile"] for _, labels in chosen} == {"0.5", "0.99"}
@@ -167,20 +170,6 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             wait_until(lambda: pids(url) == {str(other.pid)})
             assert not series(read(url), hot, pid=str(shop.pid))
         wait_until(lambda: not pids(url))
-
-
-def fields(data):
-    """Yields (number, value) of each field of a protobuf message."""
-    at = 0
-    while at < len(data):
-        key, at = varint(data, at)
-        if key & 7 == 1:
-            value, at = struct.unpack_from("<Q", data, at)[0], at + 8
-        else:
-            value, at = varint(data, at)
-        if key & 7 == 2:
-            value, at = data[at : at + value], at + value
-        yield key >> 3, value
 
 
 def numbers(data):
@@ -208,7 +197,7 @@ def read_pprof(content):
         labels = {texts[each[1]]: texts[each[2]] for each in labels}
         assert stack not in by_stack
         by_stack[stack] = numbers(dict(row)[2])[0], labels
-    (kind,) = [texts[dict(row)[1]] for row in rows[1]]
+    kind = "+".join(texts[dict(row)[1]] for row in rows[1])
     return kind, by_stack, dict(found)
 
 
@@ -240,13 +229,8 @@ def test_profiles_have_the_stacks_of_a_period(tmp_path):
         else:
             with pytest.raises(urllib.error.HTTPError, match="501"):
                 fetched("objects", 1)
-        for query, status in (
-            ("seconds=0", 400),
-            ("seconds=x", 400),
-            ("seconds=301", 400),
-            ("other=1", 400),
-            ("seconds=1&pid=1", 404),
-        ):
+        queries = "seconds=0", "seconds=x", "seconds=301", "other=1", "seconds=1&pid=1"
+        for query, status in zip(queries, [400, 400, 400, 400, 404], strict=True):
             with pytest.raises(urllib.error.HTTPError, match=str(status)):
                 fetch(f"{url}/debug/pprof/profile?{query}")
 
@@ -267,22 +251,137 @@ def check_by_promtool(url):
         (["--listen", "9466"], "expects ADDRESS:PORT"),
         (["--listen", "127.0.0.1:70000"], "expects ADDRESS:PORT"),
         (["--listen", "no.such.host.invalid:0"], "cannot listen at"),
+        (["--listen", "127.0.0.1:TAKEN"], "in use"),
         (["--interval", "nan"], "expects 1 to 60 seconds"),
         (["--label", "team"], "expects NAME=VALUE"),
         (["--watch", ""], "expects a pattern"),
         (["surplus"], "unrecognized arguments"),
+        (["--push", "ftp://x"], "it has to begin with http"),
+        (["--otlp", "http://x:y"], "cannot be used: Port"),
+        (["--push", "http://name:password@x"], "--token-file gives a password"),
+        (["--otlp-profiles"], "needs --otlp URL"),
+        (["--push", "http://x", "--token-file", "/no"], "No such file or directory: '/no'"),
+        (["--push", "http://x", "--ca-file", "/dev/null"], "cannot use the token or"),
     ],
 )
 def test_bad_options_are_refused(options, why):
-    done = run([*AGENT, *options])
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        options = [option.replace("TAKEN", port) for option in options]
+        done = run([*AGENT, "--listen", "127.0.0.1:0", *options])
     assert done.status == 2 and why in done.err, done.err
 
 
+# --- Receivers ----------------------------------------------------------------
+
+
+class Receiver(http.server.ThreadingHTTPServer):
+    """Records the requests. Answers with the statuses in `answers` first, and then with
+    200."""
+
+    def __init__(self, *answers):
+        super().__init__(("127.0.0.1", 0), ReceiverHandler)
+        self.answers, self.requests = list(answers), []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def __exit__(self, *_):
+        self.shutdown()
+        super().__exit__()
+
+    def bodies(self, path):
+        return [body for its, _, body in self.requests if its.startswith(path)]
+
+
+class ReceiverHandler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.requests.append((self.path, dict(self.headers), body))
+        status = self.server.answers.pop(0) if self.server.answers else 200
+        self.send_response(status)
+        if status == 429:
+            self.send_header("Retry-After", "1")
+        self.send_header("Location", self.server.url + "/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST
+
+    def log_message(self, *_):
+        pass
+
+
+def test_receivers_get_profiles_and_metrics(tmp_path):
+    Path("token").write_text("secret\n")
+    with Receiver() as receiver, stacks.running(tmp_path):
+        options = ["--push", receiver.url, "--otlp", receiver.url, "--otlp-profiles"]
+        with agent(*options, "--token-file", "token", "--label", "team=a b"):
+            paths = "/ingest?", "/v1/metrics", "/v1development/profiles"
+            wait_until(lambda: all(receiver.bodies(path) for path in paths))
+    assert all(h["Authorization"] == "Bearer secret" for _, h, _ in receiver.requests)
+    query = next(path for path, _, _ in receiver.requests if path.startswith("/ingest?"))
+    query = dict(urllib.parse.parse_qsl(query.partition("?")[2]))
+    assert re.fullmatch(r"program\{pid=\d+,team=a_b,.*python=3[^}]*\}", query["name"])
+    assert int(query["until"]) > int(query["from"]) and query["format"] == "pprof"
+    body = receiver.bodies("/ingest?")[-1]
+    content = body.split(b"\r\n\r\n", 1)[1].split(b"\r\n--")[0]
+    kind, profile, _ = read_pprof(content)
+    assert kind == "cpu+wall" and any(path[-1] == "spin" for path in profile)
+    body = receiver.bodies("/v1development/profiles")[-1]
+    request = list(fields(gzip.decompress(body)))
+    dictionary = list(fields(dict(request)[2]))
+    texts = [value.decode() for number, value in dictionary if number == 5]
+    tables = [[dict(fields(v)) for n, v in dictionary if n == each] for each in (2, 3, 7)]
+    names = [texts[each.get(1, 0)] for each in tables[1]]
+    places = [names[dict(fields(it[3]))[1]] if it else "" for it in tables[0]]
+    paths = {tuple(places[each] for each in numbers(it.get(1, b""))) for it in tables[2]}
+    assert any(path[0] == "spin" and path[-1] == "<module>" for path in paths), paths
+    assert all(table[0] == {} for table in tables)
+    body = gzip.decompress(receiver.bodies("/v1/metrics")[-1])
+    assert b"service.name" in body and b"ocular.function_cpu_seconds" in body
+
+
+def target(receiver, **settings):
+    settings = {"token_file": None, "ca_file": None} | settings
+    return _agent_push.Target(receiver, types.SimpleNamespace(**settings))
+
+
 @pytest.mark.once
-def test_a_taken_port_and_a_wrong_path():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        host, port = taken.getsockname()
-        done = run([*AGENT, "--listen", f"{host}:{port}"])
-        assert (done.status, "in use" in done.err) == (2, True)
-    with agent() as url, pytest.raises(urllib.error.HTTPError, match="404"):
-        fetch(url + "/nothing")
+def test_failed_requests_are_repeated_and_the_oldest_are_lost(monkeypatch):
+    monkeypatch.setattr(_agent_push, "PAUSE_MOST_S", 0.1)
+    with Receiver(503, 429, 200, 400, 302) as receiver:
+        it = target(receiver.url)
+        for number in range(6):
+            it.put(f"/{number}", {}, bytes(_agent_push.QUEUE_MOST // 5))
+        it.start()
+        wait_until(lambda: not it.bytes)
+    seen = [path for path, _, _ in receiver.requests]
+    assert seen == ["/1", "/1", "/1", "/2", "/3", "/4", "/5"]
+    assert it.counts == {"lost": 1, "failed": 2, "refused": 2, "sent": 3}
+
+
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("openssl"), reason="there is no openssl")
+def test_a_certificate_and_a_proxy(monkeypatch):
+    monkeypatch.setattr(_agent_push, "PAUSE_MOST_S", 0.1)
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -subj /CN=x"
+    assert run([*make.split(), "-addext", "subjectAltName=IP:127.0.0.1"]).status == 0
+    with Receiver() as receiver:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain("cert", "key")
+        receiver.socket = context.wrap_socket(receiver.socket, server_side=True)
+        url = receiver.url.replace("http", "https")
+        strange, known = target(url), target(url, ca_file="cert")
+        for each in strange, known:
+            each.put("/x", {}, b"x")
+            each.start()
+        wait_until(lambda: strange.counts["failed"] > 1 and known.counts["sent"])
+        assert len(receiver.requests) == 1 and not strange.counts["sent"]
+    with Receiver() as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        it = target("http://receiver.invalid")
+        it.put("/x", {}, b"x")
+        it.start()
+        wait_until(lambda: proxy.requests)
+        assert proxy.requests[0][0] == "http://receiver.invalid/x"

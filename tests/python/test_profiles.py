@@ -15,6 +15,7 @@ from collections import Counter
 import ocular
 import pytest
 from e2e import speedscope
+from e2e.pftrace import fields
 from e2e.program import PYTHON, SLOW, run, script, write
 
 pytestmark = pytest.mark.once
@@ -176,28 +177,6 @@ def test_pstats(written):
         [PYTHON, "-m", "pstats", written["t.pstats"]], input="sort tottime\nstats 3\n"
     )
     assert "(heavy)" in shown.out
-
-
-def fields(data):
-    """Yields (number, value) of each field of a protobuf message."""
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte, at = data[at], at + 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    at = 0
-    while at < len(data):
-        key = varint()
-        value = varint()
-        if key & 7 == 2:
-            value, at = data[at : at + value], at + value
-        yield key >> 3, value
 
 
 def test_pprof_has_cpu_and_wall_time(written):

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Writes the requests of OTLP over http/protobuf: metrics, and profiles in the version
+v1development of opentelemetry-proto, which can still change."""
+
+import gzip
+import os
+import time
+
+import ocular
+from ocular._agent_metrics import FAMILIES
+from ocular._agent_profile import PERIOD_NS, TYPES
+from ocular._agent_protobuf import Tables, fixed, number, packed, part, parts
+
+CUMULATIVE = 2
+SCOPE = part(1, part(1, "ocular") + part(2, ocular.__version__))
+
+
+def _attribute(name, value):
+    return part(1, name) + part(2, part(1, value))
+
+
+def _resource(labels):
+    """Returns a resource with the labels, by OpenTelemetry's names."""
+    names = {
+        "service": "service.name",
+        "version": "service.version",
+        "pid": "process.pid",
+        "container": "container.id",
+        "python": "process.runtime.version",
+    }
+    return parts(1, (_attribute(names.get(n, n), v) for n, v in labels.items()))
+
+
+# --- Metrics ------------------------------------------------------------------
+
+
+def _summaries(rows, times):
+    """Yields a point for each summary, whose quantiles are rows of their own."""
+    found = {}
+    for labels, value in rows:
+        quantile = float(labels["quantile"])
+        key = tuple((n, v) for n, v in labels.items() if n != "quantile")
+        found.setdefault(key, []).append(fixed(1, quantile) + fixed(2, float(value)))
+    for key, quantiles in found.items():
+        yield parts(7, (_attribute(*pair) for pair in key)) + times + parts(6, quantiles)
+
+
+def _numbers(rows, times):
+    for labels, value in rows:
+        attributes = parts(7, (_attribute(*pair) for pair in labels.items()))
+        yield attributes + times + fixed(4, float(value))
+
+
+def _metric(name, rows, times):
+    kind, explanation = FAMILIES[name]
+    head = part(1, name.replace("_", ".", 1)) + part(2, explanation)
+    if name.endswith("_seconds"):
+        head += part(3, "s")
+    if kind == "summary":
+        return head + part(11, parts(1, _summaries(rows, times)))
+    points = parts(1, _numbers(rows, times))
+    if kind == "counter":
+        return head + part(7, points + number(2, CUMULATIVE) + number(3, 1))
+    return head + part(5, points)
+
+
+def metrics(programs):
+    """Returns a request with the points of each program. `programs` has tuples of the
+    labels of a resource, the Unix time at which its counters began, and its points."""
+    now, found = time.time_ns(), []
+    for labels, begin_ns, points in programs:
+        families = {}
+        for name, own, value in points:
+            families.setdefault(name, []).append((own, value))
+        times = fixed(2, begin_ns) + fixed(3, now)
+        rows = parts(2, (_metric(name, rows, times) for name, rows in families.items()))
+        found.append(part(1, _resource(labels)) + part(2, SCOPE + rows))
+    return gzip.compress(parts(1, found), 1, mtime=0)
+
+
+# --- Profiles -----------------------------------------------------------------
+
+
+def profiles(profile):
+    """Returns a request with a profile for each program and each type of sample."""
+    tables, stacks, resources = Tables(), {}, []
+    for program, samples in profile.parts:
+        found = []
+        for at, kind in enumerate(TYPES[profile.kind]):
+            rows = []
+            for frames, values in samples:
+                if values[at]:
+                    stack = stacks.setdefault(frames, len(stacks) + 1)
+                    rows.append(number(1, stack) + packed(4, [values[at]]))
+            value_type = tables.value_type(*kind)
+            head = part(1, value_type) + parts(2, rows) + fixed(3, profile.start_ns)
+            head += number(4, profile.duration_ns) + part(5, value_type)
+            found.append(head + number(6, PERIOD_NS) + part(7, os.urandom(16)))
+        resource = _resource(program.identity | program.facts)
+        found = part(2, SCOPE + parts(2, found))
+        resources.append(part(1, resource) + found)
+    stacks = [packed(1, map(tables.frame, frames)) for frames in stacks]
+    functions, locations = [], []
+    for at, (name, file, line) in enumerate(tables.frames, 1):
+        names = number(1, tables.string(name)) + number(3, tables.string(file))
+        functions.append(names + number(4, line))
+        locations.append(part(3, number(1, at) + number(2, line)))
+    # The first element of each table stands for none.
+    dictionary = [
+        part(1, b""),
+        parts(2, [b"", *locations]),
+        parts(3, [b"", *functions]),
+        part(4, b""),
+        parts(5, tables.strings),
+        part(6, b""),
+        parts(7, [b"", *stacks]),
+    ]
+    request = parts(1, resources) + part(2, b"".join(dictionary))
+    return gzip.compress(request, 1, mtime=0)
