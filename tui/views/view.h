@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct Bytes;
+struct ShownKind;
 struct Ui;
 
 enum ViewId {
@@ -45,6 +46,9 @@ struct View {
     const struct Binding *own;
     bool alone;   // True if the bottom line shows only the view's own keys.
     unsigned can; // Bits of enum Ability.
+    // Says what the list shows. NULL if the functions of
+    // tui/views/shown_rows.h do not serve the view.
+    const struct ShownKind *shown;
 
     // Must be called when the view is opened. `function` is the function that
     // was selected in the previous view, or 0. NULL if the view needs no

@@ -5,8 +5,7 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
-#include "tui/views/navigation.h"
-#include "tui/views/ui.h"
+#include "tui/views/shown_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,37 +13,9 @@
 
 // --- The kinds
 
-static bool passes_filter(const struct ExceptionRow *kind, const char *text)
-{
-    return Text_has(kind->type, text) || Text_has(kind->function, text) ||
-           Text_has(kind->file, text);
-}
-
-static bool passes(const struct ExceptionRow *kind, const struct Model *model)
-{
-    return passes_filter(kind, model->filter) &&
-           Model_shows_file(model, kind->file);
-}
-
-// Returns the row of the snapshot's list of exceptions that is shown in the row
-// `row`. Exceptions that were raised in their function come first. Exceptions
-// that only passed through their function follow.
-static const struct ExceptionRow *kind_at(const struct Model *model, long row)
-{
-    const struct Snapshot *now = model->snapshot;
-    for (int begins = 1; begins >= 0; begins--)
-        for (size_t i = 0; i < now->exception_count; i++) {
-            const struct ExceptionRow *kind = &now->exceptions[i];
-            if ((kind->line != NULL_U64 || kind->raised != 0) == begins &&
-                passes(kind, model) && row-- == 0)
-                return kind;
-        }
-    return NULL;
-}
-
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    const struct ExceptionRow *kind = kind_at(rows->source, row);
+    const struct ExceptionRow *kind = ShownRows_at(rows, row);
     uint64_t key = 1;
     for (const char *at = kind->type; at && *at; at++)
         key = key * 31 + (unsigned char)*at;
@@ -53,7 +24,9 @@ static uint64_t key_of(const struct ListRows *rows, long row)
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    return passes_filter(kind_at(rows->source, row), text);
+    const struct ExceptionRow *kind = ShownRows_at(rows, row);
+    return Text_has(kind->type, text) || Text_has(kind->function, text) ||
+           Text_has(kind->file, text);
 }
 
 enum {
@@ -92,9 +65,9 @@ static void put_count(struct ListCell *cell, uint64_t count, bool estimated)
 static void write_kind(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
-    const struct Model *model = rows->source;
-    const struct ExceptionRow *kind = kind_at(model, row);
-    bool estimated = model->snapshot->exception_totals_exact == 0;
+    const struct ShownRows *shown = rows->source;
+    const struct ExceptionRow *kind = shown->rows[row];
+    bool estimated = shown->ui->model.snapshot->exception_totals_exact == 0;
     char text[NUMBER_MAX];
     if (column == BY_AGE && isfinite(kind->age_s))
         ListCell_put(cell, STYLE_FAINT, Number_age(text, kind->age_s));
@@ -114,25 +87,28 @@ static void write_kind(struct ListCell *cell, const struct ListRows *rows,
         ListCell_place(cell, STYLE_FAINT, kind->file, kind->line);
 }
 
-static struct ListRows rows_of(const struct Model *model)
+// Exceptions that were raised in their function come first. Exceptions that
+// only passed through their function follow.
+static void fill(struct ShownRows *shown)
 {
+    const struct Model *model = &shown->ui->model;
     const struct Snapshot *now = model->snapshot;
-    struct ListRows rows = {.source = model,
-                            .columns = COLUMNS_OF_KINDS,
-                            .column_count = KIND_COLUMNS,
-                            .newest_first = true,
-                            .key = key_of,
-                            .has = has_text,
-                            .write = write_kind};
-    for (size_t i = 0; now && i < now->exception_count; i++)
-        rows.count += passes(&now->exceptions[i], model);
-    return rows;
+    for (int begins = 1; begins >= 0; begins--)
+        for (size_t i = 0; i < now->exception_count; i++) {
+            const struct ExceptionRow *kind = &now->exceptions[i];
+            bool begun = kind->line != NULL_U64 || kind->raised != 0;
+            ShownRows_add(shown, kind,
+                          begun == begins &&
+                              Model_shows_file(model, kind->file) &&
+                              ShownRows_passes(shown, kind));
+        }
 }
 
 // --- As a view
 
-static void draw_title(struct Ui *ui)
+static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
+    (void)shown;
     const struct Snapshot *now = ui->model.snapshot;
     char number[NUMBER_MAX];
     struct Strip strip;
@@ -153,8 +129,9 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Ui *ui)
+static const char *why_none(const struct ShownRows *shown)
 {
+    const struct Ui *ui = shown->ui;
     if (ui->model.own_only)
         return "The program's own code has none. O shows all code.";
     if (*ui->model.filter)
@@ -169,62 +146,33 @@ static const char *why_none(const struct Ui *ui)
                : "Exceptions are not known.";
 }
 
-static void draw(struct Ui *ui, const struct Status *status)
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
 {
-    struct Canvas *canvas = &ui->canvas;
-    struct Box box = {ui->layout.table_y, 0, canvas->width};
-    struct ListRows rows = rows_of(&ui->model);
-    Header_draw(canvas, &ui->model, status);
-    if (!ui->model.snapshot) {
-        Ui_draw_nothing(ui, Status_waiting(status));
-        return;
-    }
-    draw_title(ui);
-    List_draw(&ui->lists[VIEW_EXCEPTIONS], &rows, canvas, box,
-              ui->layout.body_height);
-    if (!rows.count)
-        Ui_draw_nothing(ui, why_none(ui));
+    const struct ExceptionRow *kind = row;
+    (void)shown;
+    return (struct ShownPlace){kind->id, kind->line};
 }
 
-static bool find(struct Ui *ui, int step, bool here)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    return List_find(&ui->lists[VIEW_EXCEPTIONS], &rows, ui->model.search, step,
-                     here);
-}
-
-static const struct ExceptionRow *selected(const struct Ui *ui)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    long row = List_selected(&ui->lists[VIEW_EXCEPTIONS], &rows);
-    return row < 0 ? NULL : kind_at(&ui->model, row);
-}
-
-static uint64_t selected_function(const struct Ui *ui)
-{
-    const struct ExceptionRow *kind = selected(ui);
-    return kind && kind->id != NULL_U64 ? kind->id : 0;
-}
-
-static uint64_t selected_line(const struct Ui *ui)
-{
-    const struct ExceptionRow *kind = selected(ui);
-    return kind ? kind->line : NULL_U64;
-}
-
-static bool press(struct Ui *ui, int request, uint32_t key)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    return Navigation_press(ui, VIEW_EXCEPTIONS, &rows, request, key);
-}
+static const struct ShownKind KINDS = {.list = {.columns = COLUMNS_OF_KINDS,
+                                                .column_count = KIND_COLUMNS,
+                                                .newest_first = true,
+                                                .key = key_of,
+                                                .has = has_text,
+                                                .write = write_kind},
+                                       .fill = fill,
+                                       .draw_title = draw_title,
+                                       .why_none = why_none,
+                                       .place = place_of};
 
 const struct View EXCEPTIONS_VIEW = {
     .name = "Exceptions",
     .opens = BINDING(0, 0, "exceptions: by type and function, newest first",
                      NULL, "Exceptions", 11, 'x'),
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
-    .draw = draw,
-    .press = press,
-    .find = find,
-    .function = selected_function,
-    .line = selected_line};
+    .shown = &KINDS,
+    .draw = ShownRows_draw,
+    .press = ShownRows_press,
+    .find = ShownRows_find,
+    .function = ShownRows_function,
+    .line = ShownRows_line};

@@ -6,40 +6,21 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
-#include "tui/views/navigation.h"
-#include "tui/views/ui.h"
+#include "tui/views/shown_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 
-static bool has(const struct LineRow *line, const char *text)
-{
-    return Text_has(line->function, text) || Text_has(line->file, text);
-}
-
-static bool passes(const struct LineRow *line, const struct Model *model)
-{
-    return has(line, model->filter) && Model_shows_file(model, line->file);
-}
-
-static const struct LineRow *line_at(const struct Model *model, long row)
-{
-    const struct Snapshot *now = model->snapshot;
-    for (size_t i = 0; now && i < now->line_count; i++)
-        if (passes(&now->lines[i], model) && row-- == 0)
-            return &now->lines[i];
-    return NULL;
-}
-
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    const struct LineRow *line = line_at(rows->source, row);
+    const struct LineRow *line = ShownRows_at(rows, row);
     return (line->id << 24 ^ line->line) | UINT64_C(1) << 63;
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    return has(line_at(rows->source, row), text);
+    const struct LineRow *line = ShownRows_at(rows, row);
+    return Text_has(line->function, text) || Text_has(line->file, text);
 }
 
 enum { BY_SHARE, BY_RATE, BY_HITS, BY_FUNCTION, BY_PLACE, LINE_COLUMNS };
@@ -79,7 +60,7 @@ static void put_rate(struct ListCell *cell, const struct LineRow *line)
 static void write(struct ListCell *cell, const struct ListRows *rows, long row,
                   int column)
 {
-    const struct LineRow *line = line_at(rows->source, row);
+    const struct LineRow *line = ShownRows_at(rows, row);
     char text[NUMBER_MAX];
     if (column == BY_SHARE && isfinite(line->share))
         ListCell_put(cell, Gauge_heat(line->share),
@@ -95,23 +76,19 @@ static void write(struct ListCell *cell, const struct ListRows *rows, long row,
         ListCell_place(cell, STYLE_FAINT, line->file, line->line);
 }
 
-static struct ListRows rows_of(const struct Model *model)
+static void fill(struct ShownRows *shown)
 {
+    const struct Model *model = &shown->ui->model;
     const struct Snapshot *now = model->snapshot;
-    struct ListRows rows = {.source = model,
-                            .columns = COLUMNS_OF_LINES,
-                            .column_count = LINE_COLUMNS,
-                            .key = key_of,
-                            .has = has_text,
-                            .write = write};
-    uint32_t unknown = 1 << BY_RATE | 1 << BY_HITS;
-    for (size_t i = 0; now && i < now->line_count; i++) {
-        rows.count += passes(&now->lines[i], model);
-        if (now->lines[i].hits != NULL_U64)
-            unknown = 0;
+    shown->list.absent = 1 << BY_RATE | 1 << BY_HITS;
+    for (size_t i = 0; i < now->line_count; i++) {
+        const struct LineRow *line = &now->lines[i];
+        ShownRows_add(shown, line,
+                      Model_shows_file(model, line->file) &&
+                          ShownRows_passes(shown, line));
+        if (line->hits != NULL_U64)
+            shown->list.absent = 0;
     }
-    rows.absent = unknown;
-    return rows;
 }
 
 // --- As a view
@@ -122,25 +99,24 @@ static void want(struct Ui *ui)
         Feed_lines(ui->feed);
 }
 
-static void draw_title(struct Ui *ui)
+static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
-    const struct Snapshot *now = ui->model.snapshot;
     struct Strip strip;
     double share = 0;
     char number[NUMBER_MAX];
     Strip_init(&strip);
     Strip_put(&strip, 0, STYLE_STRONG, "Hottest lines");
-    for (size_t i = 0; i < now->line_count; i++)
-        if (passes(&now->lines[i], &ui->model) && now->lines[i].share > 0)
-            share += now->lines[i].share;
+    for (long i = 0; i < shown->list.count; i++)
+        share += fmax(((const struct LineRow *)shown->rows[i])->share, 0);
     if (share > 0)
         Strip_label(&strip, 1, "together", "%s", Number_percent(number, share));
     Header_add_filter(&strip, &ui->model, 26);
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Ui *ui)
+static const char *why_none(const struct ShownRows *shown)
 {
+    const struct Ui *ui = shown->ui;
     const struct Snapshot *now = ui->model.snapshot;
     if (now->line_count)
         return ui->model.own_only && !*ui->model.filter
@@ -151,53 +127,23 @@ static const char *why_none(const struct Ui *ui)
     return "No line is known yet.";
 }
 
-static void draw(struct Ui *ui, const struct Status *status)
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
 {
-    struct Box box = {ui->layout.table_y, 0, ui->canvas.width};
-    struct ListRows rows = rows_of(&ui->model);
-    Header_draw(&ui->canvas, &ui->model, status);
-    if (!ui->model.snapshot) {
-        Ui_draw_nothing(ui, Status_waiting(status));
-        return;
-    }
-    draw_title(ui);
-    List_draw(&ui->lists[VIEW_LINES], &rows, &ui->canvas, box,
-              ui->layout.body_height);
-    if (!rows.count)
-        Ui_draw_nothing(ui, why_none(ui));
+    const struct LineRow *line = row;
+    (void)shown;
+    return (struct ShownPlace){line->id, line->line};
 }
 
-static bool find(struct Ui *ui, int step, bool here)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    return List_find(&ui->lists[VIEW_LINES], &rows, ui->model.search, step,
-                     here);
-}
-
-static const struct LineRow *selected(const struct Ui *ui)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    long row = List_selected(&ui->lists[VIEW_LINES], &rows);
-    return row < 0 ? NULL : line_at(&ui->model, row);
-}
-
-static uint64_t selected_function(const struct Ui *ui)
-{
-    const struct LineRow *line = selected(ui);
-    return line && line->id != NULL_U64 ? line->id : 0;
-}
-
-static uint64_t selected_line(const struct Ui *ui)
-{
-    const struct LineRow *line = selected(ui);
-    return line ? line->line : NULL_U64;
-}
-
-static bool press(struct Ui *ui, int request, uint32_t key)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    return Navigation_press(ui, VIEW_LINES, &rows, request, key);
-}
+static const struct ShownKind LINES = {.list = {.columns = COLUMNS_OF_LINES,
+                                                .column_count = LINE_COLUMNS,
+                                                .key = key_of,
+                                                .has = has_text,
+                                                .write = write},
+                                       .fill = fill,
+                                       .draw_title = draw_title,
+                                       .why_none = why_none,
+                                       .place = place_of};
 
 const struct View LINES_VIEW = {
     .name = "Lines",
@@ -205,8 +151,9 @@ const struct View LINES_VIEW = {
                      NULL, "Lines", 11, 'n'),
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .want = want,
-    .draw = draw,
-    .press = press,
-    .find = find,
-    .function = selected_function,
-    .line = selected_line};
+    .shown = &LINES,
+    .draw = ShownRows_draw,
+    .press = ShownRows_press,
+    .find = ShownRows_find,
+    .function = ShownRows_function,
+    .line = ShownRows_line};

@@ -5,8 +5,7 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/header.h"
-#include "tui/views/navigation.h"
-#include "tui/views/ui.h"
+#include "tui/views/shown_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,16 +17,9 @@
 
 // --- The stalls
 
-// Returns the stall that is shown in a row. The newest stall comes first.
-static const struct StallRow *stall_at(const struct Model *model, long row)
-{
-    const struct Snapshot *now = model->snapshot;
-    return &now->stalls[now->stall_count - 1 - (size_t)row];
-}
-
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    const struct StallRow *stall = stall_at(rows->source, row);
+    const struct StallRow *stall = ShownRows_at(rows, row);
     uint64_t at;
     memcpy(&at, &stall->at_s, sizeof at);
     return (at ^ stall->tid << 40) | 1;
@@ -35,7 +27,7 @@ static uint64_t key_of(const struct ListRows *rows, long row)
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    const struct StallRow *stall = stall_at(rows->source, row);
+    const struct StallRow *stall = ShownRows_at(rows, row);
     return Text_has(stall->function, text) || Text_has(stall->file, text) ||
            Text_has(stall->task, text) || Text_has(stall->thread, text);
 }
@@ -71,7 +63,7 @@ static void put(struct ListCell *cell, enum Style style, const char *text)
 static void write_stall(struct ListCell *cell, const struct ListRows *rows,
                         long row, int column)
 {
-    const struct StallRow *stall = stall_at(rows->source, row);
+    const struct StallRow *stall = ShownRows_at(rows, row);
     char text[LIST_TEXT];
     if (column == BY_TIME) {
         ListCell_put(cell, STYLE_FAINT, Number_uptime(text, stall->at_s));
@@ -90,24 +82,12 @@ static void write_stall(struct ListCell *cell, const struct ListRows *rows,
     }
 }
 
-static struct ListRows rows_of(const struct Model *model)
+// The newest stall comes first.
+static void fill(struct ShownRows *shown)
 {
-    return (struct ListRows){
-        .source = model,
-        .count = model->snapshot ? (long)model->snapshot->stall_count : 0,
-        .columns = COLUMNS_OF_STALLS,
-        .column_count = STALL_COLUMNS,
-        .newest_first = true,
-        .key = key_of,
-        .has = has_text,
-        .write = write_stall};
-}
-
-static const struct StallRow *selected(const struct Ui *ui)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    long row = List_selected(&ui->lists[VIEW_LOOPS], &rows);
-    return row < 0 ? NULL : stall_at(&ui->model, row);
+    const struct Snapshot *now = shown->ui->model.snapshot;
+    for (size_t i = now->stall_count; i-- > 0;)
+        ShownRows_add(shown, &now->stalls[i], true);
 }
 
 // --- The stack of the selected stall, the innermost function first
@@ -124,11 +104,21 @@ static const char *pop_name(const char *stack, const char **end, int *length)
     return from;
 }
 
-static void draw_stack(struct Canvas *canvas, const struct StallRow *stall,
-                       struct Box box, int lines)
+static int list_height(const struct ShownRows *shown, int body)
 {
+    (void)shown;
+    return body / 2 > STACK_LINES + 1 ? body - STACK_LINES - 1
+                                      : body - body / 2;
+}
+
+static void draw_stack(struct Ui *ui, const struct ShownRows *shown,
+                       const void *row, struct Box box, int lines)
+{
+    struct Canvas *canvas = &ui->canvas;
+    const struct StallRow *stall = row;
     const char *stack = stall->stack, *end;
     char text[LIST_TEXT];
+    (void)shown;
     Canvas_paint(canvas, (struct Box){box.y, 0, canvas->width}, STYLE_HEAD);
     Canvas_put(canvas, box.y, 2, box.width, STYLE_HEAD,
                "STACK OF THE STALL, INNERMOST FIRST");
@@ -176,8 +166,9 @@ static bool are_off(const struct Snapshot *now)
     return now->stalls_total == NULL_U64 && now->loop_count > 0;
 }
 
-static void draw_title(struct Ui *ui)
+static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
+    (void)shown;
     const struct Snapshot *now = ui->model.snapshot;
     char number[NUMBER_MAX];
     struct Strip strip;
@@ -200,8 +191,9 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Ui *ui)
+static const char *why_none(const struct ShownRows *shown)
 {
+    const struct Ui *ui = shown->ui;
     const struct Snapshot *now = ui->model.snapshot;
     if (now->stalls_total == NULL_U64)
         return Feed_is_past(ui->feed)
@@ -211,61 +203,35 @@ static const char *why_none(const struct Ui *ui)
                            : "No event loop has run.";
 }
 
-static void draw(struct Ui *ui, const struct Status *status)
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
 {
-    struct Canvas *canvas = &ui->canvas;
-    struct Box box = {ui->layout.table_y, 0, canvas->width};
-    struct ListRows rows = rows_of(&ui->model);
-    int height = ui->layout.body_height, lower = height / 2;
-    Header_draw(canvas, &ui->model, status);
-    if (!ui->model.snapshot) {
-        Ui_draw_nothing(ui, Status_waiting(status));
-        return;
-    }
-    draw_title(ui);
-    if (lower > STACK_LINES + 1)
-        lower = STACK_LINES + 1;
-    List_draw(&ui->lists[VIEW_LOOPS], &rows, canvas, box, height - lower);
-    if (!rows.count) {
-        Ui_draw_nothing(ui, why_none(ui));
-        return;
-    }
-    box.y = ui->layout.body_y + height - lower;
-    draw_stack(canvas, selected(ui), box, lower);
+    const struct StallRow *stall = row;
+    (void)shown;
+    return (struct ShownPlace){stall->id, stall->line};
 }
 
-static bool find(struct Ui *ui, int step, bool here)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    return List_find(&ui->lists[VIEW_LOOPS], &rows, ui->model.search, step,
-                     here);
-}
-
-static uint64_t selected_function(const struct Ui *ui)
-{
-    const struct StallRow *stall = selected(ui);
-    return stall && stall->id != NULL_U64 ? stall->id : 0;
-}
-
-static uint64_t selected_line(const struct Ui *ui)
-{
-    const struct StallRow *stall = selected(ui);
-    return stall ? stall->line : NULL_U64;
-}
-
-static bool press(struct Ui *ui, int request, uint32_t key)
-{
-    struct ListRows rows = rows_of(&ui->model);
-    return Navigation_press(ui, VIEW_LOOPS, &rows, request, key);
-}
+static const struct ShownKind STALLS = {.list = {.columns = COLUMNS_OF_STALLS,
+                                                 .column_count = STALL_COLUMNS,
+                                                 .newest_first = true,
+                                                 .key = key_of,
+                                                 .has = has_text,
+                                                 .write = write_stall},
+                                        .fill = fill,
+                                        .draw_title = draw_title,
+                                        .why_none = why_none,
+                                        .place = place_of,
+                                        .height = list_height,
+                                        .draw_below = draw_stack};
 
 const struct View LOOPS_VIEW = {
     .name = "Event loops",
     .opens = BINDING(0, 0, "event loops: lag, steps and the log of stalls",
                      NULL, "Loops", 11, 'L'),
     .can = CAN_SEARCH | CAN_FUNCTION,
-    .draw = draw,
-    .press = press,
-    .find = find,
-    .function = selected_function,
-    .line = selected_line};
+    .shown = &STALLS,
+    .draw = ShownRows_draw,
+    .press = ShownRows_press,
+    .find = ShownRows_find,
+    .function = ShownRows_function,
+    .line = ShownRows_line};

@@ -8,14 +8,12 @@
 #include "tui/views/display.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
-#include "tui/views/ui.h"
+#include "tui/views/shown_rows.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROWS_MOST 512
 
 enum { OBJECTS_FOLD = REQUEST_OWN };
 
@@ -45,15 +43,6 @@ static const struct ListColumn COLUMNS_OF_OBJECTS[OBJECT_COLUMNS] = {
                                 .cut = CUT_START, .a_to_z = true),
     [BY_FILE] = LIST_COLUMN("FILE:LINE", 16, 2, .importance = 2, .room = 20,
                             .left = true, .path = true, .a_to_z = true),
-};
-
-// The source of the rows: types of objects, and below an unfolded type the
-// functions that create its objects.
-struct Objects {
-    const struct Model *model;
-    const struct List *list;
-    const struct ObjectRow *order[ROWS_MOST];
-    struct ListRows rows;
 };
 
 // --- The rows
@@ -108,22 +97,17 @@ static uint64_t key_of_row(const struct ObjectRow *row)
 
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    return key_of_row(((const struct Objects *)rows->source)->order[row]);
-}
-
-static bool has(const struct Model *model, const struct ObjectRow *row,
-                const char *text)
-{
-    const struct ObjectRow *creator = creator_of(model, row);
-    return Text_has(row->type, text) ||
-           (creator && (Text_has(creator->function, text) ||
-                        Text_has(creator->file, text)));
+    return key_of_row(ShownRows_at(rows, row));
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    const struct Objects *objects = rows->source;
-    return has(objects->model, objects->order[row], text);
+    const struct ShownRows *shown = rows->source;
+    const struct ObjectRow *object = shown->rows[row];
+    const struct ObjectRow *creator = creator_of(&shown->ui->model, object);
+    return Text_has(object->type, text) ||
+           (creator && (Text_has(creator->function, text) ||
+                        Text_has(creator->file, text)));
 }
 
 static void write_growth(struct ListCell *cell, const struct ObjectRow *row)
@@ -145,9 +129,9 @@ static void write_growth(struct ListCell *cell, const struct ObjectRow *row)
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
-    const struct Objects *objects = rows->source;
-    const struct ObjectRow *object = objects->order[row];
-    const struct ObjectRow *creator = creator_of(objects->model, object);
+    const struct ShownRows *shown = rows->source;
+    const struct ObjectRow *object = shown->rows[row];
+    const struct ObjectRow *creator = creator_of(&shown->ui->model, object);
     if (column == BY_GROWTH)
         write_growth(cell, object);
     else if (column == BY_BORN)
@@ -165,10 +149,10 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
 
 // --- Their order
 
-static const char *text_of(const struct Objects *objects,
-                           const struct ObjectRow *row, int column)
+static const char *text_of(const struct Ui *ui, const struct ObjectRow *row,
+                           int column)
 {
-    const struct ObjectRow *creator = creator_of(objects->model, row);
+    const struct ObjectRow *creator = creator_of(&ui->model, row);
     const char *text = column == BY_TYPE   ? row->type
                        : !creator          ? ""
                        : column == BY_FILE ? creator->file
@@ -191,11 +175,11 @@ static int compare(const void *left, const void *right, void *context)
 {
     const struct ObjectRow *one = *(const struct ObjectRow *const *)left;
     const struct ObjectRow *other = *(const struct ObjectRow *const *)right;
-    const struct Objects *objects = context;
-    int column = objects->list->sort, result;
+    const struct Ui *ui = context;
+    const struct List *list = &ui->lists[VIEW_OBJECTS];
+    int column = list->sort, result;
     if (COLUMNS_OF_OBJECTS[column].a_to_z) {
-        result = strcmp(text_of(objects, one, column),
-                        text_of(objects, other, column));
+        result = strcmp(text_of(ui, one, column), text_of(ui, other, column));
     } else {
         double a = number_of(one, column), b = number_of(other, column);
         result = (a < b) - (a > b);
@@ -203,70 +187,68 @@ static int compare(const void *left, const void *right, void *context)
     if (!result)
         result = (one->born_per_s < other->born_per_s) -
                  (one->born_per_s > other->born_per_s);
-    return objects->list->invert ? -result : result;
+    return list->invert ? -result : result;
 }
 
-static bool is_shown(const struct Model *model, const struct ObjectRow *type)
+static bool is_own(const struct Model *model, const struct ObjectRow *type)
 {
     const struct Snapshot *now = model->snapshot;
-    bool own = !model->own_only;
-    for (size_t i = 0; !own && i < now->objects_type_count; i++)
-        own = is_of(&now->objects_types[i], type) &&
-              Model_shows_file(model, now->objects_types[i].file);
-    return own && (!*model->filter || has(model, type, model->filter));
+    for (size_t i = 0; model->own_only && i < now->objects_type_count; i++)
+        if (is_of(&now->objects_types[i], type) &&
+            Model_shows_file(model, now->objects_types[i].file))
+            return true;
+    return !model->own_only;
 }
 
 // Adds the functions that create objects of the type, in their order.
-static void add_creators(struct Objects *objects, const struct ObjectRow *type)
+static void add_creators(struct ShownRows *shown, const struct ObjectRow *type)
 {
-    const struct Snapshot *now = objects->model->snapshot;
-    long first = objects->rows.count;
+    const struct Snapshot *now = shown->ui->model.snapshot;
+    long first = shown->list.count;
     for (size_t i = 0; i < now->objects_type_count; i++) {
         const struct ObjectRow *row = &now->objects_types[i];
-        long at = objects->rows.count;
-        if (!is_of(row, type) || at == ROWS_MOST)
+        long at = shown->list.count;
+        if (!is_of(row, type) || at == SHOWN_MOST)
             continue;
-        for (; at > first && is_before(type, row, objects->order[at - 1]); at--)
-            objects->order[at] = objects->order[at - 1];
-        objects->order[at] = row;
-        objects->rows.count++;
+        for (; at > first && is_before(type, row, shown->rows[at - 1]); at--)
+            shown->rows[at] = shown->rows[at - 1];
+        shown->rows[at] = row;
+        shown->list.count++;
     }
 }
 
-// After fill() `objects` must not move, because `rows` points to it.
-static void fill(struct Objects *objects, const struct Ui *ui)
+// The rows are types of objects, and below an unfolded type the functions that
+// create its objects.
+static void fill(struct ShownRows *shown)
 {
+    const struct Ui *ui = shown->ui;
     const struct Snapshot *now = ui->model.snapshot;
-    const struct ObjectRow *types[ROWS_MOST];
-    size_t count = 0;
-    objects->model = &ui->model;
-    objects->list = &ui->lists[VIEW_OBJECTS];
-    objects->rows = (struct ListRows){.source = objects,
-                                      .columns = COLUMNS_OF_OBJECTS,
-                                      .column_count = OBJECT_COLUMNS,
-                                      .sorts = true,
-                                      .key = key_of,
-                                      .has = has_text,
-                                      .write = write_cell};
-    for (size_t i = 0; now && i < now->objects_type_count; i++)
-        if (is_type(&now->objects_types[i]) && count < ROWS_MOST &&
-            is_shown(&ui->model, &now->objects_types[i]))
-            types[count++] = &now->objects_types[i];
-    qsort_r(types, count, sizeof *types, compare, objects);
-    for (size_t i = 0; i < count && objects->rows.count < ROWS_MOST; i++) {
-        objects->order[objects->rows.count++] = types[i];
+    const struct ObjectRow *types[SHOWN_MOST];
+    for (size_t i = 0; i < now->objects_type_count; i++) {
+        const struct ObjectRow *type = &now->objects_types[i];
+        ShownRows_add(shown, type,
+                      is_type(type) && is_own(&ui->model, type) &&
+                          ShownRows_passes(shown, type));
+    }
+    size_t count = (size_t)shown->list.count;
+    memcpy(types, shown->rows, count * sizeof *types);
+    qsort_r(types, count, sizeof *types, compare, (void *)(uintptr_t)ui);
+    shown->list.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        ShownRows_add(shown, types[i], true);
         if (key_of_row(types[i]) == ui->unfolded_type)
-            add_creators(objects, types[i]);
+            add_creators(shown, types[i]);
     }
 }
 
 // --- As a view
 
-static void draw_title(struct Ui *ui)
+static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
     const struct Snapshot *now = ui->model.snapshot;
     uint64_t grow = 0;
     struct Strip strip;
+    (void)shown;
     for (size_t i = 0; i < now->objects_type_count; i++)
         grow += now->objects_types[i].grows == 1;
     Strip_init(&strip);
@@ -283,8 +265,9 @@ static void draw_title(struct Ui *ui)
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Ui *ui)
+static const char *why_none(const struct ShownRows *shown)
 {
+    const struct Ui *ui = shown->ui;
     const struct Snapshot *now = ui->model.snapshot;
     if (now->objects_type_count)
         return ui->model.own_only
@@ -297,62 +280,24 @@ static const char *why_none(const struct Ui *ui)
                : "Objects are being counted.";
 }
 
-static void draw(struct Ui *ui, const struct Status *status)
-{
-    struct Canvas *canvas = &ui->canvas;
-    struct Box box = {ui->layout.table_y, 0, canvas->width};
-    struct Objects objects;
-    Header_draw(canvas, &ui->model, status);
-    if (!ui->model.snapshot) {
-        Ui_draw_nothing(ui, Status_waiting(status));
-        return;
-    }
-    fill(&objects, ui);
-    draw_title(ui);
-    List_draw(&ui->lists[VIEW_OBJECTS], &objects.rows, canvas, box,
-              ui->layout.body_height);
-    if (!objects.rows.count)
-        Ui_draw_nothing(ui, why_none(ui));
-}
-
 static void want(struct Ui *ui)
 {
     if (!Feed_is_replay(ui->feed))
         Feed_objects(ui->feed);
 }
 
-static bool find(struct Ui *ui, int step, bool here)
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
 {
-    struct Objects objects;
-    fill(&objects, ui);
-    return List_find(&ui->lists[VIEW_OBJECTS], &objects.rows, ui->model.search,
-                     step, here);
-}
-
-static const struct ObjectRow *selected(const struct Ui *ui)
-{
-    struct Objects objects;
-    fill(&objects, ui);
-    long row = List_selected(&ui->lists[VIEW_OBJECTS], &objects.rows);
-    return row < 0 ? NULL : objects.order[row];
-}
-
-static uint64_t selected_function(const struct Ui *ui)
-{
-    const struct ObjectRow *row = selected(ui);
-    const struct ObjectRow *creator = row ? creator_of(&ui->model, row) : NULL;
-    return creator && creator->id != NULL_U64 ? creator->id : 0;
+    const struct ObjectRow *creator = creator_of(&shown->ui->model, row);
+    return (struct ShownPlace){creator ? creator->id : 0, NULL_U64};
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
-    const struct ObjectRow *row = selected(ui);
-    struct Objects objects;
-    fill(&objects, ui);
-    if (request == REQUEST_SORT_MENU)
-        request = REQUEST_SORT_NEXT;
-    enum ListAnswer answer =
-        List_press(&ui->lists[VIEW_OBJECTS], &objects.rows, request, key);
+    struct ShownRows shown;
+    enum ListAnswer answer = ShownRows_answer(&shown, ui, request, key);
+    const struct ObjectRow *row = ShownRows_selected(&shown);
     bool opens = answer == LIST_OPENS || request == OBJECTS_FOLD;
     if (opens && row && is_type(row))
         ui->unfolded_type =
@@ -362,14 +307,27 @@ static bool press(struct Ui *ui, int request, uint32_t key)
     return answer != LIST_IGNORES || opens;
 }
 
+static const struct ShownKind OBJECTS = {
+    .list = {.columns = COLUMNS_OF_OBJECTS,
+             .column_count = OBJECT_COLUMNS,
+             .sorts = true,
+             .key = key_of,
+             .has = has_text,
+             .write = write_cell},
+    .fill = fill,
+    .draw_title = draw_title,
+    .why_none = why_none,
+    .place = place_of};
+
 const struct View OBJECTS_VIEW = {
     .name = "Objects",
     .opens = BINDING(0, 0, "objects: births and deaths, types that only grow",
                      NULL, "Objects", 12, 'm'),
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
+    .shown = &OBJECTS,
     .want = want,
-    .draw = draw,
+    .draw = ShownRows_draw,
     .press = press,
-    .find = find,
-    .function = selected_function};
+    .find = ShownRows_find,
+    .function = ShownRows_function};

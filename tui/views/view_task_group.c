@@ -9,13 +9,12 @@
 #include "tui/views/display.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
+#include "tui/views/shown_rows.h"
 #include "tui/views/task_marks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TASKS_MOST 500
 
 enum {
     TASK_AGE,
@@ -63,18 +62,6 @@ static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
                          .a_to_z = true},
 };
 
-struct Singles { // The source of the rows with tasks.
-    const struct Model *model;
-    const struct TaskGroup *group; // NULL if the group has no tasks at present.
-    const struct TaskRow *order[TASKS_MOST];
-    struct ListRows rows;
-};
-
-static const struct TaskRow *task_at(const struct ListRows *rows, long row)
-{
-    return ((const struct Singles *)rows->source)->order[row];
-}
-
 static const char *or_empty(const char *text)
 {
     return text ? text : "";
@@ -92,31 +79,31 @@ static const char *text_of(const struct TaskRow *task, int column)
                                                 : NULL);
 }
 
-static double step_of(const struct Singles *singles, const struct TaskRow *task)
+static double step_of(const struct ShownRows *shown, const struct TaskRow *task)
 {
-    return TaskMarks_step_s(singles->model->snapshot, singles->group,
+    return TaskMarks_step_s(shown->ui->model.snapshot, shown->of,
                             or_empty(task->name));
 }
 
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
-    const struct Singles *singles = rows->source;
-    const struct TaskRow *task = singles->order[row];
+    const struct ShownRows *shown = rows->source;
+    const struct Model *model = &shown->ui->model;
+    const struct TaskRow *task = shown->rows[row];
     char number[NUMBER_MAX];
     if (column == TASK_AGE)
-        TaskMarks_write_age(
-            cell, task->age_s, task->age_is_least == 1,
-            TaskMarks_is_long(singles->model, singles->group, task->age_s));
+        TaskMarks_write_age(cell, task->age_s, task->age_is_least == 1,
+                            TaskMarks_is_long(model, shown->of, task->age_s));
     else if (column == TASK_CPU)
-        ListCell_share(cell, &singles->model->window, task->cpu_share);
+        ListCell_share(cell, &model->window, task->cpu_share);
     else if (column == TASK_STEPS)
         ListCell_put(cell, STYLE_PLAIN,
                      task->steps == NULL_U64
                          ? ""
                          : Number_count(number, (double)task->steps));
     else if (column == TASK_STEP)
-        TaskMarks_write_step(cell, step_of(singles, task));
+        TaskMarks_write_step(cell, step_of(shown, task));
     else if (column == TASK_WAITS_IN && task->chain_count)
         ListCell_place(cell, STYLE_PLAIN, text_of(task, column),
                        task->chain[task->chain_count - 1].line);
@@ -127,7 +114,7 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    const struct TaskRow *task = task_at(rows, row);
+    const struct TaskRow *task = ShownRows_at(rows, row);
     for (int column = TASK_STATE; column < TASK_COLUMNS; column++)
         if (Text_has(text_of(task, column), text))
             return true;
@@ -137,26 +124,21 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
     uint64_t key = 5381;
-    for (const char *at = text_of(task_at(rows, row), TASK_NAME); *at; at++)
+    for (const char *at = text_of(ShownRows_at(rows, row), TASK_NAME); *at;
+         at++)
         key = key * 33 + (uint8_t)*at;
     return key | 1;
 }
 
 // --- The order
 
-struct SinglesOrder {
-    const struct Singles *singles;
-    const struct List *list;
-};
-
-static double number_of(const struct SinglesOrder *order,
-                        const struct TaskRow *task)
+static double number_of(const struct ShownRows *shown,
+                        const struct TaskRow *task, int column)
 {
-    double number = order->list->sort == TASK_AGE   ? task->age_s
-                    : order->list->sort == TASK_CPU ? task->cpu_share
-                    : order->list->sort == TASK_STEPS
-                        ? Row_u64(task->steps)
-                        : step_of(order->singles, task);
+    double number = column == TASK_AGE     ? task->age_s
+                    : column == TASK_CPU   ? task->cpu_share
+                    : column == TASK_STEPS ? Row_u64(task->steps)
+                                           : step_of(shown, task);
     return isnan(number) ? -INFINITY : number;
 }
 
@@ -164,15 +146,17 @@ static int compare(const void *left, const void *right, void *context)
 {
     const struct TaskRow *one = *(const struct TaskRow *const *)left;
     const struct TaskRow *other = *(const struct TaskRow *const *)right;
-    const struct SinglesOrder *order = context;
-    int sort = order->list->sort, result;
+    const struct ShownRows *shown = context;
+    const struct List *list = &shown->ui->lists[VIEW_TASK_GROUP];
+    int sort = list->sort, result;
     if (COLUMNS_OF_TASKS[sort].a_to_z) {
         result = strverscmp(text_of(one, sort), text_of(other, sort));
     } else {
-        double a = number_of(order, one), b = number_of(order, other);
+        double a = number_of(shown, one, sort);
+        double b = number_of(shown, other, sort);
         result = (a < b) - (a > b);
     }
-    if (order->list->invert)
+    if (list->invert)
         result = -result;
     if (!result)
         result = strverscmp(text_of(one, TASK_NAME), text_of(other, TASK_NAME));
@@ -180,57 +164,44 @@ static int compare(const void *left, const void *right, void *context)
 }
 
 // Returns true if one of the listed tasks has a step in the log of stalls.
-static bool stepped(const struct Singles *singles)
+static bool stepped(const struct ShownRows *shown)
 {
-    for (long i = 0; i < singles->rows.count; i++)
-        if (isfinite(step_of(singles, singles->order[i])))
+    for (long i = 0; i < shown->list.count; i++)
+        if (isfinite(step_of(shown, shown->rows[i])))
             return true;
     return false;
 }
 
-// After fill() `singles` must not move, because `rows` points to it.
-static void fill(struct Singles *singles, const struct Ui *ui)
+static void fill(struct ShownRows *shown)
 {
+    const struct Ui *ui = shown->ui;
+    const struct TaskGroup *group = NULL;
+    const char *filter = ui->model.filter;
     size_t count;
     const struct TaskGroup *groups = TaskMarks_groups(ui, &count);
-    const struct List *list = &ui->lists[VIEW_TASK_GROUP];
-    const char *filter = ui->model.filter;
-    struct SinglesOrder order = {singles, list};
-    singles->model = &ui->model;
-    singles->group = NULL;
-    singles->rows = (struct ListRows){.source = singles,
-                                      .columns = COLUMNS_OF_TASKS,
-                                      .column_count = TASK_COLUMNS,
-                                      .sorts = true,
-                                      .key = key_of,
-                                      .has = has_text,
-                                      .write = write_cell};
     for (size_t i = 0; i < count; i++)
         if (TaskGroup_key(&groups[i]) == ui->task_group)
-            singles->group = &groups[i];
-    if (!singles->group)
+            group = &groups[i];
+    shown->of = group;
+    if (!group)
         return;
     // If the filter fits the group itself, all of its tasks are shown.
-    bool whole = Text_has(singles->group->coroutine, filter) ||
-                 Text_has(singles->group->file, filter);
-    for (size_t i = 0; i < singles->group->task_count; i++) {
-        long row = singles->rows.count;
-        if (row == TASKS_MOST)
-            break;
-        singles->order[row] = &singles->group->tasks[i];
-        singles->rows.count +=
-            !*filter || whole || has_text(&singles->rows, row, filter);
-    }
-    if (!stepped(singles) && list->sort != TASK_STEP)
-        singles->rows.absent = 1 << TASK_STEP;
-    qsort_r(singles->order, (size_t)singles->rows.count, sizeof *singles->order,
-            compare, &order);
+    bool whole =
+        Text_has(group->coroutine, filter) || Text_has(group->file, filter);
+    for (size_t i = 0; i < group->task_count; i++)
+        ShownRows_add(shown, &group->tasks[i],
+                      whole || ShownRows_passes(shown, &group->tasks[i]));
+    if (!stepped(shown) && ui->lists[VIEW_TASK_GROUP].sort != TASK_STEP)
+        shown->list.absent = 1 << TASK_STEP;
+    qsort_r(shown->rows, (size_t)shown->list.count, sizeof *shown->rows,
+            compare, shown);
 }
 
 // --- As a view
 
-static void draw_title(struct Ui *ui, const struct TaskGroup *group)
+static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
+    const struct TaskGroup *group = shown->of;
     char number[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
@@ -250,48 +221,36 @@ static void draw_title(struct Ui *ui, const struct TaskGroup *group)
     Ui_draw_title(ui, &strip);
 }
 
-static const char *why_none(const struct Ui *ui, const struct Singles *singles)
+static const char *why_none(const struct ShownRows *shown)
 {
-    if (!singles->group)
+    const struct Ui *ui = shown->ui;
+    const struct TaskGroup *group = shown->of;
+    if (!group)
         return ui->tasks_by_place ? "No task was created there."
                                   : "This coroutine has no tasks now.";
-    if (singles->group->task_count)
+    if (group->task_count)
         return "The filter hides all of it. Esc, Esc drops it.";
     return Feed_is_replay(ui->feed) ? "The recording has no single tasks here."
                                     : "The tasks are being read.";
 }
 
-static void draw(struct Ui *ui, const struct Status *status)
+// The list takes only as many lines as it needs, and at most half of the body.
+static int list_height(const struct ShownRows *shown, int body)
 {
-    struct Canvas *canvas = &ui->canvas;
-    struct List *list = &ui->lists[VIEW_TASK_GROUP];
-    struct Box box = {ui->layout.table_y, 0, canvas->width};
-    struct Singles singles;
-    Header_draw(canvas, &ui->model, status);
-    if (!ui->model.snapshot) {
-        Ui_draw_nothing(ui, Status_waiting(status));
-        return;
-    }
-    fill(&singles, ui);
-    draw_title(ui, singles.group);
-    // The list takes only as many lines as it needs, and at most half of the
-    // body.
-    int height = (ui->layout.body_height - 1) / 2;
-    if (height > singles.rows.count)
-        height = (int)singles.rows.count;
-    List_draw(list, &singles.rows, canvas, box,
-              height ? height : ui->layout.body_height);
-    long row = List_selected(list, &singles.rows);
-    if (height && row >= 0) {
-        const struct TaskRow *task = singles.order[row];
-        const struct TaskChainView chain = {task->name, task->chain,
-                                            task->chain_count};
-        box.y += height + 1;
-        TaskMarks_draw_chain(ui, &chain, box,
-                             ui->layout.body_height - height - 1);
-    }
-    if (!singles.rows.count)
-        Ui_draw_nothing(ui, why_none(ui, &singles));
+    int height = (body - 1) / 2;
+    if (height > shown->list.count)
+        height = (int)shown->list.count;
+    return height ? height : body;
+}
+
+static void draw_below(struct Ui *ui, const struct ShownRows *shown,
+                       const void *row, struct Box box, int height)
+{
+    const struct TaskRow *task = row;
+    const struct TaskChainView chain = {task->name, task->chain,
+                                        task->chain_count};
+    (void)shown;
+    TaskMarks_draw_chain(ui, &chain, box, height - 1);
 }
 
 static void want(struct Ui *ui)
@@ -300,30 +259,26 @@ static void want(struct Ui *ui)
         Feed_task_group(ui->feed, ui->task_group);
 }
 
-static bool find(struct Ui *ui, int step, bool here)
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
 {
-    struct Singles singles;
-    fill(&singles, ui);
-    return List_find(&ui->lists[VIEW_TASK_GROUP], &singles.rows,
-                     ui->model.search, step, here);
+    (void)row;
+    return (struct ShownPlace){((const struct TaskGroup *)shown->of)->id,
+                               NULL_U64};
 }
 
-static uint64_t selected_function(const struct Ui *ui)
-{
-    struct Singles singles;
-    fill(&singles, ui);
-    return !singles.group || singles.group->id == NULL_U64 ? 0
-                                                           : singles.group->id;
-}
-
-static bool press(struct Ui *ui, int request, uint32_t key)
-{
-    struct Singles singles;
-    fill(&singles, ui);
-    if (request == REQUEST_SORT_MENU)
-        request = REQUEST_SORT_NEXT;
-    return Navigation_press(ui, VIEW_TASK_GROUP, &singles.rows, request, key);
-}
+static const struct ShownKind SINGLES = {.list = {.columns = COLUMNS_OF_TASKS,
+                                                  .column_count = TASK_COLUMNS,
+                                                  .sorts = true,
+                                                  .key = key_of,
+                                                  .has = has_text,
+                                                  .write = write_cell},
+                                         .fill = fill,
+                                         .draw_title = draw_title,
+                                         .why_none = why_none,
+                                         .place = place_of,
+                                         .height = list_height,
+                                         .draw_below = draw_below};
 
 void ViewTaskGroup_open(struct Ui *ui, const struct TaskGroup *group)
 {
@@ -339,8 +294,9 @@ void ViewTaskGroup_open(struct Ui *ui, const struct TaskGroup *group)
 const struct View TASK_GROUP_VIEW = {.name = "Tasks of a group",
                                      .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
                                             CAN_FUNCTION,
+                                     .shown = &SINGLES,
                                      .want = want,
-                                     .draw = draw,
-                                     .press = press,
-                                     .find = find,
-                                     .function = selected_function};
+                                     .draw = ShownRows_draw,
+                                     .press = ShownRows_press,
+                                     .find = ShownRows_find,
+                                     .function = ShownRows_function};

@@ -7,6 +7,7 @@
 #include "tui/text/text.h"
 #include "tui/views/display.h"
 #include "tui/views/header.h"
+#include "tui/views/shown_rows.h"
 #include "tui/views/task_marks.h"
 #include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GROUPS_MOST 256
 // Least number of lines of the screen's body at which there is a bar.
 #define BAR_LEAST 12
 
@@ -45,55 +45,32 @@ enum {
     TASKS_COLUMNS
 };
 
-static const struct ListColumn COLUMNS_OF_TASKS[TASKS_COLUMNS] = {
-    [TASKS_COUNT] = {.title = "TASKS", .width = 7, .gap = 1},
-    [TASKS_GROWTH] = {.title = "GROWTH/min", .width = 10, .gap = 2},
-    [TASKS_OLDEST] = {.title = "OLDEST", .width = 7, .gap = 2},
-    [TASKS_CPU] =
-        {.title = "CPU%", .width = 5, .gap = 2, .importance = 1, .room = 12},
-    [TASKS_STEPS] =
-        {.title = "STEPS/s", .width = 7, .gap = 2, .importance = 2, .room = 20},
-    [TASKS_STEP] = {.title = "STEP", .width = 6, .gap = 2},
-    [TASKS_COROUTINE] = {.title = "COROUTINE",
-                         .width = 14,
-                         .gap = 2,
-                         .grows = 60,
-                         .left = true,
-                         .cut = CUT_START,
-                         .a_to_z = true},
-    [TASKS_WAIT] = {.title = "MOST WAIT IN",
-                    .width = 22,
-                    .gap = 2,
-                    .left = true,
-                    .cut = CUT_START,
-                    .a_to_z = true},
-    [TASKS_FILE] = {.title = "FILE",
-                    .width = 12,
-                    .gap = 2,
-                    .importance = 3,
-                    .room = 20,
-                    .grows = 40,
-                    .left = true,
-                    .path = true,
-                    .a_to_z = true},
-};
+#define COLUMNS(coroutine)                                                     \
+    {                                                                          \
+        [TASKS_COUNT] = LIST_COLUMN("TASKS", 7, 1),                            \
+        [TASKS_GROWTH] = LIST_COLUMN("GROWTH/min", 10, 2),                     \
+        [TASKS_OLDEST] = LIST_COLUMN("OLDEST", 7, 2),                          \
+        [TASKS_CPU] = LIST_COLUMN("CPU%", 5, 2, .importance = 1, .room = 12),  \
+        [TASKS_STEPS] =                                                        \
+            LIST_COLUMN("STEPS/s", 7, 2, .importance = 2, .room = 20),         \
+        [TASKS_STEP] = LIST_COLUMN("STEP", 6, 2),                              \
+        [TASKS_COROUTINE] =                                                    \
+            LIST_COLUMN(coroutine, 14, 2, .grows = 60, .left = true,           \
+                        .cut = CUT_START, .a_to_z = true),                     \
+        [TASKS_WAIT] = LIST_COLUMN("MOST WAIT IN", 22, 2, .left = true,        \
+                                   .cut = CUT_START, .a_to_z = true),          \
+        [TASKS_FILE] = LIST_COLUMN("FILE", 12, 2, .importance = 3, .room = 20, \
+                                   .grows = 40, .left = true, .path = true,    \
+                                   .a_to_z = true),                            \
+    }
 
-struct Tasks { // The source of the rows with groups of tasks.
-    const struct Model *model;
-    struct ListColumn columns[TASKS_COLUMNS];
-    bool by_place;
-    const struct TaskGroup *order[GROUPS_MOST];
-    struct ListRows rows;
-};
+static const struct ListColumn COLUMNS_OF_TASKS[] = COLUMNS("COROUTINE");
+static const struct ListColumn COLUMNS_BY_PLACE[] = COLUMNS("CREATED IN");
 
-static const struct TaskGroup *group_at(const struct ListRows *rows, long row)
+static double step_of(const struct ShownRows *shown,
+                      const struct TaskGroup *group)
 {
-    return ((const struct Tasks *)rows->source)->order[row];
-}
-
-static double step_of(const struct Tasks *tasks, const struct TaskGroup *group)
-{
-    return TaskMarks_step_s(tasks->model->snapshot, group, NULL);
+    return TaskMarks_step_s(shown->ui->model.snapshot, group, NULL);
 }
 
 static const char *text_of(const struct TaskGroup *group, int column)
@@ -140,8 +117,8 @@ static void write_rate(struct ListCell *cell, const struct TaskGroup *group,
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
-    const struct Tasks *tasks = rows->source;
-    const struct TaskGroup *group = tasks->order[row];
+    const struct ShownRows *shown = rows->source;
+    const struct TaskGroup *group = shown->rows[row];
     char number[NUMBER_MAX];
     uint64_t line = column == TASKS_WAIT ? group->wait_line : group->line;
     if (column == TASKS_COUNT) {
@@ -154,60 +131,56 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
     } else if (column == TASKS_OLDEST) {
         TaskMarks_write_age(
             cell, group->oldest_s, group->oldest_is_least,
-            TaskMarks_is_long(tasks->model, group, group->oldest_s));
+            TaskMarks_is_long(&shown->ui->model, group, group->oldest_s));
     } else if (column == TASKS_CPU || column == TASKS_STEPS) {
         write_rate(cell, group, column);
     } else if (column == TASKS_STEP) {
-        TaskMarks_write_step(cell, step_of(tasks, group));
+        TaskMarks_write_step(cell, step_of(shown, group));
     } else {
         ListCell_place(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
                        text_of(group, column),
-                       column == TASKS_COROUTINE && !tasks->by_place ? NULL_U64
-                                                                     : line);
+                       column == TASKS_COROUTINE && !shown->ui->tasks_by_place
+                           ? NULL_U64
+                           : line);
     }
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    const struct TaskGroup *group = group_at(rows, row);
+    const struct TaskGroup *group = ShownRows_at(rows, row);
     return Text_has(group->coroutine, text) ||
            Text_has(group->waits_in, text) || Text_has(group->file, text);
 }
 
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    return TaskGroup_key(group_at(rows, row));
+    return TaskGroup_key(ShownRows_at(rows, row));
 }
 
-static double number_of(const struct Tasks *tasks,
+static double number_of(const struct ShownRows *shown,
                         const struct TaskGroup *group, int column)
 {
     double number = column == TASKS_COUNT    ? (double)group->count
                     : column == TASKS_GROWTH ? group->growth_per_min
                     : column == TASKS_CPU    ? group->cpu_share
                     : column == TASKS_STEPS  ? group->steps_per_s
-                    : column == TASKS_STEP   ? step_of(tasks, group)
+                    : column == TASKS_STEP   ? step_of(shown, group)
                                              : group->oldest_s;
     return isnan(number) ? -INFINITY : number;
 }
-
-struct TaskOrder {
-    const struct Tasks *tasks;
-    const struct List *list;
-};
 
 static int compare(const void *left, const void *right, void *context)
 {
     const struct TaskGroup *one = *(const struct TaskGroup *const *)left;
     const struct TaskGroup *other = *(const struct TaskGroup *const *)right;
-    const struct TaskOrder *order = context;
-    const struct List *list = order->list;
+    const struct ShownRows *shown = context;
+    const struct List *list = &shown->ui->lists[VIEW_TASKS];
     int result;
     if (COLUMNS_OF_TASKS[list->sort].a_to_z) {
         result = strcmp(text_of(one, list->sort), text_of(other, list->sort));
     } else {
-        double a = number_of(order->tasks, one, list->sort);
-        double b = number_of(order->tasks, other, list->sort);
+        double a = number_of(shown, one, list->sort);
+        double b = number_of(shown, other, list->sort);
         result = (a < b) - (a > b);
     }
     if (list->invert)
@@ -217,48 +190,32 @@ static int compare(const void *left, const void *right, void *context)
 
 // Returns true if a task of one of the listed groups has a step in the log of
 // stalls.
-static bool stepped(const struct Tasks *tasks)
+static bool stepped(const struct ShownRows *shown)
 {
-    for (long i = 0; i < tasks->rows.count; i++)
-        if (isfinite(step_of(tasks, tasks->order[i])))
+    for (long i = 0; i < shown->list.count; i++)
+        if (isfinite(step_of(shown, shown->rows[i])))
             return true;
     return false;
 }
 
-// After fill() `tasks` must not move, because `rows` points to it.
-static void fill(struct Tasks *tasks, const struct Ui *ui)
+static void fill(struct ShownRows *shown)
 {
-    const struct Model *model = &ui->model;
-    size_t group_count;
-    const struct TaskGroup *groups = TaskMarks_groups(ui, &group_count);
-    struct TaskOrder order = {tasks, &ui->lists[VIEW_TASKS]};
-    tasks->model = model;
-    tasks->by_place = ui->tasks_by_place;
-    memcpy(tasks->columns, COLUMNS_OF_TASKS, sizeof tasks->columns);
-    if (tasks->by_place)
-        tasks->columns[TASKS_COROUTINE].title = "CREATED IN";
-    tasks->rows = (struct ListRows){.source = tasks,
-                                    .columns = tasks->columns,
-                                    .column_count = TASKS_COLUMNS,
-                                    .sorts = true,
-                                    .key = key_of,
-                                    .has = has_text,
-                                    .write = write_cell};
-    for (size_t i = 0; i < group_count; i++) {
-        long count = tasks->rows.count;
-        if (count == GROUPS_MOST)
-            break;
-        tasks->order[count] = &groups[i];
-        tasks->rows.count +=
-            Model_shows_file(model, groups[i].file) &&
-            (!*model->filter || has_text(&tasks->rows, count, model->filter));
-    }
-    if (!stepped(tasks) && order.list->sort != TASKS_STEP)
-        tasks->rows.absent = 1 << TASKS_STEP;
-    if (ui->tasks_by_place && order.list->sort != TASKS_CPU)
-        tasks->rows.absent |= 1 << TASKS_CPU;
-    qsort_r(tasks->order, (size_t)tasks->rows.count, sizeof *tasks->order,
-            compare, &order);
+    const struct Ui *ui = shown->ui;
+    size_t count;
+    const struct TaskGroup *groups = TaskMarks_groups(ui, &count);
+    int sort = ui->lists[VIEW_TASKS].sort;
+    for (size_t i = 0; i < count; i++)
+        ShownRows_add(shown, &groups[i],
+                      Model_shows_file(&ui->model, groups[i].file) &&
+                          ShownRows_passes(shown, &groups[i]));
+    if (ui->tasks_by_place)
+        shown->list.columns = COLUMNS_BY_PLACE;
+    if (!stepped(shown) && sort != TASKS_STEP)
+        shown->list.absent = 1 << TASKS_STEP;
+    if (ui->tasks_by_place && sort != TASKS_CPU)
+        shown->list.absent |= 1 << TASKS_CPU;
+    qsort_r(shown->rows, (size_t)shown->list.count, sizeof *shown->rows,
+            compare, shown);
 }
 
 // --- As a view
@@ -298,8 +255,9 @@ static void add_forgotten(struct Strip *strip, const struct Snapshot *now)
     }
 }
 
-static void draw_title(struct Ui *ui)
+static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
+    (void)shown;
     const struct Snapshot *now = ui->model.snapshot;
     char number[NUMBER_MAX];
     struct Strip strip;
@@ -345,54 +303,45 @@ static int draw_bar(struct Ui *ui, const struct TaskGroup *group, int y)
     return 1;
 }
 
-static void draw(struct Ui *ui, const struct Status *status)
+// The list takes only as many lines as it needs, and at most half of the body.
+static int list_height(const struct ShownRows *shown, int body)
 {
-    struct Canvas *canvas = &ui->canvas;
-    struct Box box = {ui->layout.table_y, 0, canvas->width};
-    struct Tasks tasks;
+    const struct TaskGroup *group = ShownRows_selected(shown);
+    int height = (body - 1) / 2;
+    if (height > shown->list.count)
+        height = (int)shown->list.count;
+    return height && group && group->chain_count ? height : body;
+}
+
+static void draw_below(struct Ui *ui, const struct ShownRows *shown,
+                       const void *row, struct Box box, int height)
+{
+    const struct TaskGroup *group = row;
+    const struct TaskChainView chain = {group->task, group->chain,
+                                        group->chain_count};
+    int bar = draw_bar(ui, group, box.y);
+    (void)shown;
+    box.y += bar;
+    TaskMarks_draw_chain(ui, &chain, box, height - bar - 1);
+}
+
+static const char *why_none(const struct ShownRows *shown)
+{
+    const struct Ui *ui = shown->ui;
+    const struct Snapshot *now = ui->model.snapshot;
     size_t count;
-    Header_draw(canvas, &ui->model, status);
-    if (!ui->model.snapshot) {
-        Ui_draw_nothing(ui, Status_waiting(status));
-        return;
-    }
-    fill(&tasks, ui);
-    draw_title(ui);
-    // The list takes only as many lines as it needs, and at most half of the
-    // body.
-    int height = (ui->layout.body_height - 1) / 2;
-    if (height > tasks.rows.count)
-        height = (int)tasks.rows.count;
-    long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
-    bool chained = row >= 0 && height > 0 && tasks.order[row]->chain_count;
-    List_draw(&ui->lists[VIEW_TASKS], &tasks.rows, canvas, box,
-              chained ? height : ui->layout.body_height);
-    row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
-    if (chained && row >= 0) {
-        box.y += height + 1;
-        height += draw_bar(ui, tasks.order[row], box.y);
-        box.y = ui->layout.table_y + height + 1;
-        const struct TaskGroup *group = tasks.order[row];
-        const struct TaskChainView chain = {group->task, group->chain,
-                                            group->chain_count};
-        TaskMarks_draw_chain(ui, &chain, box,
-                             ui->layout.body_height - height - 1);
-    }
-    if (tasks.rows.count)
-        return;
     TaskMarks_groups(ui, &count);
-    Ui_draw_nothing(
-        ui, count && ui->model.own_only
-                ? "The program's own code has none. O shows all code."
-            : count ? "The filter hides all of it. Esc, Esc drops it."
-            : ui->model.snapshot->tasks_total == 0 ? "asyncio has no tasks now."
-            : Feed_is_past(ui->feed)   ? "The recording has no tasks: no "
-                                         "event loop ran, or the budget did "
-                                         "not pay for reading its tasks."
-            : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
-            : ui->tasks_by_place && ui->model.snapshot->tasks_group_count
-                ? "No task was created since you look. m groups by coroutine."
-                : "The tasks are being read.");
+    return count && ui->model.own_only
+               ? "The program's own code has none. O shows all code."
+           : count ? "The filter hides all of it. Esc, Esc drops it."
+           : now->tasks_total == 0 ? "asyncio has no tasks now."
+           : Feed_is_past(ui->feed)
+               ? "The recording has no tasks: no event loop ran, or the budget "
+                 "did not pay for reading its tasks."
+           : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
+           : ui->tasks_by_place && now->tasks_group_count
+               ? "No task was created since you look. m groups by coroutine."
+               : "The tasks are being read.";
 }
 
 static void want(struct Ui *ui)
@@ -401,39 +350,38 @@ static void want(struct Ui *ui)
         Feed_tasks(ui->feed);
 }
 
-static bool find(struct Ui *ui, int step, bool here)
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
 {
-    struct Tasks tasks;
-    fill(&tasks, ui);
-    return List_find(&ui->lists[VIEW_TASKS], &tasks.rows, ui->model.search,
-                     step, here);
-}
-
-static uint64_t selected_function(const struct Ui *ui)
-{
-    struct Tasks tasks;
-    fill(&tasks, ui);
-    long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
-    return row < 0 || tasks.order[row]->id == NULL_U64 ? 0
-                                                       : tasks.order[row]->id;
+    (void)shown;
+    return (struct ShownPlace){((const struct TaskGroup *)row)->id, NULL_U64};
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
-    struct Tasks tasks;
-    fill(&tasks, ui);
-    if (request == REQUEST_SORT_MENU)
-        request = REQUEST_SORT_NEXT;
-    enum ListAnswer answer =
-        List_press(&ui->lists[VIEW_TASKS], &tasks.rows, request, key);
+    struct ShownRows shown;
+    enum ListAnswer answer = ShownRows_answer(&shown, ui, request, key);
+    const struct TaskGroup *group = ShownRows_selected(&shown);
     bool opens = answer == LIST_OPENS || request == TASKS_OPEN;
-    long row = List_selected(&ui->lists[VIEW_TASKS], &tasks.rows);
-    if (opens && row >= 0)
-        ViewTaskGroup_open(ui, tasks.order[row]);
+    if (opens && group)
+        ViewTaskGroup_open(ui, group);
     if (request == TASKS_MODE)
         ui->tasks_by_place = !ui->tasks_by_place;
     return answer != LIST_IGNORES || opens || request == TASKS_MODE;
 }
+
+static const struct ShownKind GROUPS = {.list = {.columns = COLUMNS_OF_TASKS,
+                                                 .column_count = TASKS_COLUMNS,
+                                                 .sorts = true,
+                                                 .key = key_of,
+                                                 .has = has_text,
+                                                 .write = write_cell},
+                                        .fill = fill,
+                                        .draw_title = draw_title,
+                                        .why_none = why_none,
+                                        .place = place_of,
+                                        .height = list_height,
+                                        .draw_below = draw_below};
 
 const struct View TASKS_VIEW = {
     .name = "Tasks",
@@ -441,8 +389,9 @@ const struct View TASKS_VIEW = {
                      NULL, "Tasks", 12, 'T'),
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
+    .shown = &GROUPS,
     .want = want,
-    .draw = draw,
+    .draw = ShownRows_draw,
     .press = press,
-    .find = find,
-    .function = selected_function};
+    .find = ShownRows_find,
+    .function = ShownRows_function};
