@@ -134,9 +134,11 @@ struct Function {
     // Number of the function's calls that have begun and not ended. If the
     // function did not have its hooks all the time, in_flight counts only calls
     // that began in a slice, or that stay in one place, and it is null if there
-    // are none. For a generator, in_flight is null, too.
+    // are none. For a generator, in_flight only has calls that stay in one
+    // place, and is otherwise null.
     uint64_t in_flight;
-    // Age in seconds of the function's oldest call that has not ended.
+    // Age in seconds of the function's oldest call that has not ended, or null
+    // if unknown.
     double oldest_s;
     // Mean number of seconds in which a call of the function was suspended.
     double await_s;

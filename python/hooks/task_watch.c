@@ -169,6 +169,12 @@ static void sweep_calls(struct TaskWatch *watch)
     }
 }
 
+static void forget_calls(struct TaskWatch *watch)
+{
+    watch->turn++; // No call has this turn.
+    sweep_calls(watch);
+}
+
 static bool is_alive(const struct KnownCall *call)
 {
     return call->weak &&
@@ -181,7 +187,7 @@ double TaskWatch_age(struct State *state, PyObject *coroutine, double now_s)
     struct TaskWatch *watch = state->task_watch;
     struct KnownCall *set, *call = NULL;
 
-    if (!watch)
+    if (!watch || !watch->active)
         return 0;
     set = watch->calls[(hash >> 32) % CALL_SETS];
     for (unsigned i = 0; i < WAYS; i++) {
@@ -600,6 +606,8 @@ void TaskWatch_renew(struct State *state, bool walks)
             TaskWatch_set(state, true);
         arm(state);
     }
+    if (watch->active && !asked)
+        forget_calls(watch);
     watch->active = asked && (watch->active || walks);
     if (!TaskBoard_is_kept(board))
         TaskWatch_stop(state);
@@ -614,8 +622,7 @@ void TaskWatch_stop(struct State *state)
     TaskWatch_set(state, false);
     for (size_t i = 0; i < CREATOR_COUNT; i++)
         Py_CLEAR(watch->creators[i]);
-    watch->turn++; // No call has this turn.
-    sweep_calls(watch);
+    forget_calls(watch);
     TaskLines_release(&watch->places);
     Heap_free(watch);
     state->task_watch = NULL;

@@ -52,6 +52,9 @@
 // is longer, the innermost coroutines are not counted, except the last one.
 #define CHAIN 64
 
+// A walk asks for the ages of at most AGED suspended calls of a function.
+#define AGED 512
+
 // The suspended calls of a whole walk count as calls in flight until the next
 // walk has ended, or for WALK_TIMES times the time of the walk and a pause.
 #define WALK_TIMES 2
@@ -263,7 +266,7 @@ static void count_awaits(struct Slice *slice, const struct ReadTask *one)
         return;
     for (unsigned i = 0; i < one->depth; i++) {
         chain[i] = await_of(slice, one->codes[i]);
-        if (chain[i] && chain[i]->own)
+        if (chain[i] && chain[i]->own && chain[i]->aged++ < AGED)
             chain[i]->oldest_s =
                 fmax(chain[i]->oldest_s,
                      TaskWatch_age(slice->state, one->calls[i], slice->now_s));

@@ -126,10 +126,11 @@ async def polls(event):
         await asyncio.sleep(0.02)
 
 
-def test_calls_that_hang_in_dark_functions():
+@pytest.mark.parametrize("budget", [None, 0.05])
+def test_calls_that_hang_in_dark_functions(budget):
     async def becomes(function, in_flight):
         async with asyncio.timeout(30):
-            while of(function)["in_flight"] != in_flight:
+            while (of(function)["in_flight"] or 0) != in_flight:
                 await asyncio.sleep(0.05)
 
     async def main():
@@ -149,23 +150,27 @@ def test_calls_that_hang_in_dark_functions():
         begin = time.monotonic()
         for function, in_flight in (hangs, 5), (polls, 1), (waits, 3):
             await becomes(function, in_flight)
-            assert of(function)["in_flight_is_least"]
         for function in hangs, polls, waits:
             async with asyncio.timeout(30):
-                while not of(function)["oldest_s"] > 1:
+                while not (of(function)["oldest_s"] or 0) > 1:
                     await asyncio.sleep(0.05)
             assert of(function)["oldest_s"] < time.monotonic() - begin + 0.1
+        # If there is a budget, the functions get their hooks again.
+        await asyncio.sleep(3 if budget else 0)
+        for function, in_flight in (hangs, 5), (polls, 1), (waits, 3):
+            found = of(function)
+            assert found["in_flight"] == in_flight and found["in_flight_is_least"]
         for task in tasks[:2]:
             task.cancel()
         await becomes(hangs, 3)
         event.set(), blocked.set()
         for function in hangs, polls, waits:
-            await becomes(function, None)
+            await becomes(function, 0)
         await asyncio.gather(*tasks, return_exceptions=True)
         for thread in threads:
             thread.join()
 
-    with ocular.tracing(**QUIET, deinstrument_threshold=20):
+    with ocular.tracing(**QUIET, deinstrument_threshold=20, overhead_budget=budget):
         asyncio.run(main())
 
 

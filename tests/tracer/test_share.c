@@ -143,23 +143,22 @@ TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
 TEST_WITH(test_threads_that_stay, set_up, NULL)
 {
     struct ShareStill still = {.turn = 0};
-    uint64_t since, second = 1000000000;
+    uint64_t age;
 
-    assert_int_equal(ShareStill_get(&still, 5 * second, &since), 0);
+    assert_int_equal(ShareStill_get(&still, 5, &age), 0);
     // The numbers of a turn are complete when the next turn begins.
-    ShareStill_add(&still, 1, 3 * second, 5 * second);
-    ShareStill_add(&still, 1, 2 * second, 5 * second);
-    ShareStill_add(&still, 2, 2 * second, 6 * second);
-    assert_int_equal(ShareStill_get(&still, 6 * second, &since), 2);
-    assert_int_equal(since, 2 * second);
-    ShareStill_add(&still, 3, 3 * second, 7 * second);
-    assert_int_equal(ShareStill_get(&still, 7 * second, &since), 1);
-    assert_int_equal(ShareStill_get(&still, 9 * second, &since), 0);
-    // The turn before the pause says nothing about the time after it.
-    ShareStill_add(&still, 9, 8 * second, 20 * second);
-    assert_int_equal(ShareStill_get(&still, 20 * second, &since), 0);
-    ShareStill_add(&still, 10, 8 * second, 21 * second);
-    assert_int_equal(ShareStill_get(&still, 21 * second, &since), 1);
+    ShareStill_add(&still, 1, 300, 2000);
+    ShareStill_add(&still, 1, 700, 2000);
+    ShareStill_add(&still, 2, 900, 3000);
+    assert_int_equal(ShareStill_get(&still, 2500, &age), 2);
+    assert_int_equal(age, 700);
+    ShareStill_add(&still, 3, 100, 4000);
+    assert_int_equal(ShareStill_get(&still, 3999, &age), 1);
+    assert_int_equal(age, 900);
+    assert_int_equal(ShareStill_get(&still, 4000, &age), 0);
+    // The fourth turn has not found the function.
+    ShareStill_add(&still, 5, 100, 6000);
+    assert_int_equal(ShareStill_get(&still, 5000, &age), 0);
 }
 
 TEST_WITH(test_a_reader_may_be_late, set_up, NULL)

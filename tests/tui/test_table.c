@@ -316,6 +316,13 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
         assert_int_equal(strchr(cell.text, '!') != NULL, cases[i].hangs);
         assert_int_equal(cell.style == STYLE_ALERT, cases[i].hangs);
     }
+    // The calls in flight are not among the counted calls, so ten have ended.
+    function.calls = 12;
+    function.in_flight = 30;
+    function.oldest_s = 5;
+    assert_false(Row_hangs(&row));
+    function.in_flight_is_least = 1;
+    assert_true(Row_hangs(&row));
 }
 
 // The CPU time of a call is computed from the samples of the whole run.

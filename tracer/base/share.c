@@ -8,10 +8,6 @@
 
 #include <math.h>
 
-// If no thread was observed in a function for this number of ns, no thread
-// stays in the function. The sampler observes threads at least once a second.
-#define STILL_NS 1500000000u
-
 double ShareTime_decay(double from, double to)
 {
     return to > from ? exp(from - to) : 1;
@@ -229,33 +225,33 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
     return sum > 0;
 }
 
-void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t since_ns,
-                    uint64_t now_ns)
+void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t age_ns,
+                    uint64_t until_ns)
 {
     if (turn != still->turn) {
-        if (now_ns - Counter_get(&still->seen_ns) > STILL_NS)
-            still->found = 0;
-        Counter_set(&still->threads, still->found);
-        Counter_set(&still->since_ns, still->first_ns);
+        if (turn != still->turn + 1)
+            still->found = 0; // The turn before has not found the function.
+        Counter_set(&still->age_ns, still->oldest_ns);
+        atomic_store_explicit(&still->threads, still->found,
+                              memory_order_release);
         still->turn = turn;
         still->found = 0;
-        still->first_ns = UINT64_MAX;
+        still->oldest_ns = 0;
     }
     still->found++;
-    if (since_ns < still->first_ns)
-        still->first_ns = since_ns;
-    Counter_set(&still->seen_ns, now_ns);
+    if (age_ns > still->oldest_ns)
+        still->oldest_ns = age_ns;
+    Counter_set(&still->until_ns, until_ns);
 }
 
 uint64_t ShareStill_get(const struct ShareStill *still, uint64_t now_ns,
-                        uint64_t *since_ns)
+                        uint64_t *age_ns)
 {
-    uint64_t seen_ns = Counter_get(&still->seen_ns);
+    uint64_t threads =
+        atomic_load_explicit(&still->threads, memory_order_acquire);
 
-    *since_ns = Counter_get(&still->since_ns);
-    return now_ns > seen_ns && now_ns - seen_ns > STILL_NS
-               ? 0
-               : Counter_get(&still->threads);
+    *age_ns = Counter_get(&still->age_ns);
+    return now_ns < Counter_get(&still->until_ns) ? threads : 0;
 }
 
 void Share_release(struct Share *share)

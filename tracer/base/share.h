@@ -67,16 +67,19 @@ struct ShareWaits {
     struct ShareValue total[WAIT_KINDS]; // Parts of ShareParts.cumulative_wait.
 };
 
-// The threads that stay in a function without running, because they wait. All
-// times are ns of CLOCK_MONOTONIC.
+// The threads that stay in a function without running, because they wait. The
+// fields that any thread may read have the numbers of the newest turn in which
+// all threads were observed.
 struct ShareStill {
-    counter_t threads;  // Number of threads at the observation of all threads.
-    counter_t since_ns; // Time at which the first of these threads last ran.
-    counter_t seen_ns;  // Time of the newest observation of a thread.
-    // The numbers of the present turn of observations, which become `threads`
-    // and `since_ns` when the next turn finds the function again.
+    counter_t
+        threads; // Number of threads. Stored with release, after `age_ns`.
+    // Time in ns for which the first of these threads had not run when it was
+    // observed.
+    counter_t age_ns;
+    counter_t until_ns; // CLOCK_MONOTONIC up to which the numbers are valid.
+    // The numbers of the present turn.
     uint32_t turn, found;
-    uint64_t first_ns;
+    uint64_t oldest_ns;
 };
 
 // The values of a function that was sampled.
@@ -165,14 +168,15 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
                        const struct ShareValue *whole,
                        const struct ShareTime *now, double *shares);
 void Share_release(struct Share *share);
-// Notes that a thread stays in the function, and has not run since `since_ns`.
-// A thread is observed at most once in a turn of observations.
-void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t since_ns,
-                    uint64_t now_ns);
-// Returns the number of threads that stay in the function, and the time since
-// which the first of them has not run.
+// Notes that a thread stays in the function, and has not run for `age_ns` ns. A
+// thread is observed at most once in a turn. The numbers of a turn are
+// published in the next turn, and are valid until `until_ns` (CLOCK_MONOTONIC).
+void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t age_ns,
+                    uint64_t until_ns);
+// Returns the number of threads that stay in the function, and stores the age
+// of the first one.
 uint64_t ShareStill_get(const struct ShareStill *still, uint64_t now_ns,
-                        uint64_t *since_ns);
+                        uint64_t *age_ns);
 
 // The time that one sample adds to many values. The decay of values is computed
 // once for all values with the same age.

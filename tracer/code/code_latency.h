@@ -63,10 +63,10 @@ struct Latency {
     uint64_t oldest;    // Ticks at the beginning of the oldest call in flight.
     bool unsure;        // True if some of the calls in flight could have ended.
     // The suspended calls that the newest walk over asyncio's tasks has found,
-    // and the ticks at which the oldest of these calls was first found. The
-    // numbers are valid until `suspended_until`.
-    uint32_t suspended;
-    uint64_t suspended_since, suspended_until;
+    // and the ticks since the oldest of these calls was first found. Both
+    // numbers are valid until `suspended_until`. `suspended` is stored last,
+    // with release.
+    counter_t suspended, suspended_age, suspended_until;
     // Next function in the list that begins at Latencies.first.
     struct Code *next;
 

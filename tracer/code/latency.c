@@ -392,16 +392,16 @@ void Latency_see(struct Latencies *latencies, struct Code *code, uint64_t begin)
         count(latencies, latency, 1, begin);
 }
 
-void Latency_suspended(struct Code *code, uint32_t calls, uint64_t since,
+void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
                        uint64_t until)
 {
     struct Latency *latency = make(code);
 
     if (!latency)
         return;
-    latency->suspended = calls;
-    latency->suspended_since = since;
-    latency->suspended_until = until;
+    Counter_set(&latency->suspended_age, age);
+    Counter_set(&latency->suspended_until, until);
+    atomic_store_explicit(&latency->suspended, calls, memory_order_release);
     Code_touch(code);
 }
 

@@ -72,9 +72,9 @@ void Latency_look(struct Latencies *latencies);
 void Latency_see(struct Latencies *latencies, struct Code *code,
                  uint64_t begin);
 // Notes that a walk over asyncio's tasks has found `calls` suspended calls. The
-// oldest of these calls began at `since` or earlier. The numbers are valid
-// until `until`. All times are in ticks.
-void Latency_suspended(struct Code *code, uint32_t calls, uint64_t since,
+// oldest of these calls is known for `age` ticks. The numbers are valid until
+// `until`, in ticks.
+void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
                        uint64_t until);
 // Forgets a function that will be freed.
 void Latency_forget(struct Latencies *latencies, const struct Code *code);

@@ -423,7 +423,7 @@ static struct Code *add_stack(struct Attribution *attribution,
             if (parts && stack->still_ns && code->who.own &&
                 time->kind != WAITS_IDLE)
                 ShareStill_add(&parts->still, attribution->turn,
-                               stack->still_ns, stack->seen_ns);
+                               stack->still_ns, stack->still_until_ns);
             callers = parts ? parts->callers : NULL;
             if (callers && caller)
                 report_edge(

@@ -69,10 +69,9 @@ struct SampledStack {
     // The fraction of the waiting time since the last observation for which the
     // thread was ready to run but had no CPU.
     double starved;
-    // CLOCK_MONOTONIC in ns at which the thread last ran and at which it was
-    // last observed, if it has not run for half a second. Otherwise `still_ns`
-    // is 0.
-    uint64_t still_ns, seen_ns;
+    // ns since the thread last ran, or 0 if the thread's calls do not count as
+    // calls that stay (ShareStill). CLOCK_MONOTONIC up to which they count.
+    uint64_t still_ns, still_until_ns;
     unsigned depth;
     // The frames of the stack, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
@@ -110,7 +109,7 @@ struct Attribution {
     // Ticks that a call of an empty function takes without tracing.
     double call_ticks;
     uint32_t stamp; // Number of the newest sample.
-    // Number of the newest step in which the threads were observed.
+    // Number of the newest turn in which all threads are observed.
     uint32_t turn;
 };
 

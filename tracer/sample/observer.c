@@ -11,6 +11,8 @@
 // If a thread has not run for this number of ns, its calls count as calls in
 // flight even if no hook has seen them begin.
 #define STILL_NS 5e8
+// Largest number of ns between two steps of the observer, with a reserve.
+#define STEP_MOST_NS UINT64_C(1500000000)
 // If the thread runs while its stack is read, the stack is read again. A stack
 // is read at most RETRIES times.
 #define RETRIES 3
@@ -76,12 +78,23 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
         note_untimed(observer, thread);
 }
 
+// Notes whether the thread's calls stay where they are. All threads are
+// observed in `steps` steps, or the observation does not count if `steps` is 0.
+static void note_still(struct SampledThread *thread, size_t steps)
+{
+    struct SampledStack *stack = &thread->stack;
+
+    stack->still_ns =
+        steps && thread->still_ns > STILL_NS ? (uint64_t)thread->still_ns : 0;
+    stack->still_until_ns = thread->wall_ns + steps * STEP_MOST_NS;
+}
+
 // Attributes the thread's waiting time since its last observation to the
 // functions on its stack. If the thread is running, only the time of waiting
 // for a CPU is attributed now, and the other waiting time by a later
 // observation. Returns true if the thread has run since its last observation.
 static bool observe(struct Observer *observer, size_t place,
-                    const struct ShareTime *now, double first_ns)
+                    const struct ShareTime *now, double first_ns, size_t steps)
 {
     struct SampledThread *thread =
         observer->sampling->threads.table->threads[place];
@@ -125,10 +138,7 @@ static bool observe(struct Observer *observer, size_t place,
     else
         thread->wait_ns = 0;
     thread->stack.idle = SampledThread_is_idle(thread);
-    thread->stack.seen_ns = thread->wall_ns;
-    thread->stack.still_ns = !running && thread->still_ns > STILL_NS
-                                 ? thread->wall_ns - (uint64_t)thread->still_ns
-                                 : 0;
+    note_still(thread, running ? 0 : steps);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
     return thread->ran || seen == OBSERVED_NEW;
@@ -139,21 +149,25 @@ bool Observer_observe_all(struct Observer *observer, size_t first,
 {
     const struct SampledThreadTable *table = observer->sampling->threads.table;
     size_t turns = table->count < BATCH ? table->count : BATCH;
+    // Number of steps in which all threads are observed.
+    size_t steps = turns ? (table->count + turns - 1) / turns : 0;
     // True if this step of the observer does not reach all threads.
     bool others = table->count > turns;
     bool timed = false, untimed = false;
     double first_ns = (double)observer->sampling->step_ns;
 
-    observer->sampling->attribution.turn++;
+    observer->sampling->attribution.turn += !others;
     if (turns)
         first_ns *= (double)table->count / (double)turns;
     for (size_t i = 0; i <= turns; i++) {
         size_t place = i ? observer->next++ % table->count : first;
         bool ran;
 
+        observer->sampling->attribution.turn += others && i && place == 0;
         if (place >= table->count || (i && place == first))
             continue;
-        ran = observe(observer, place, now, first_ns);
+        // The thread at `first` is perhaps observed twice in the same turn.
+        ran = observe(observer, place, now, first_ns, i || !others ? steps : 0);
         timed |= ran && is_timed(table->threads[place]);
         untimed |= ran && !is_timed(table->threads[place]);
     }

@@ -84,6 +84,7 @@ enum AwaitKind AwaitKind_of(const char *file, const char *name)
 static void clear(struct AwaitCount *count)
 {
     memset(count->found, 0, sizeof count->found);
+    count->aged = 0;
     count->oldest_s = 0;
 }
 
@@ -152,7 +153,7 @@ static void tell(const struct AwaitCount *count, struct Engine *engine,
     for (unsigned i = 0; i < AWAIT_KINDS; i++)
         calls += count->found[i];
     if (code && count->own && (calls || Code_latency(code)))
-        Latency_suspended(code, calls, now - (uint64_t)(count->oldest_s * hz),
+        Latency_suspended(code, calls, (uint64_t)(count->oldest_s * hz),
                           now + (uint64_t)(valid_s * hz));
 }
 

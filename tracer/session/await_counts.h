@@ -26,6 +26,7 @@ struct AwaitCount {
     // found, as far as it is known.
     bool own;
     double oldest_s;
+    unsigned aged; // Number of these calls whose age was asked for.
     // Sums over all walks, in which the newest walks weigh most.
     double sums[AWAIT_KINDS];
 };

@@ -4,6 +4,10 @@
 
 #include <math.h>
 
+// A call that was found without a hook is in flight for longer than this number
+// of seconds, if its function is armed.
+#define LONG_S 1.0
+
 static const double QUANTILES[] = {0.5, 0.99};
 
 // Returns the smaller one of `value` and `most`. NaN stays NaN.
@@ -86,40 +90,63 @@ static void fill_seen(struct Function *f, const struct Code *code,
         fmax((double)(int64_t)(at->ticks - latency->oldest) / at->hz, 0);
 }
 
-// Adds the calls that began while the function had no hooks, and stay in one
-// place. The sampler has found them on the stacks of threads that wait, or a
-// walk over asyncio's tasks has found them in suspended coroutines.
-static void fill_found(struct Function *f, const struct Code *code,
-                       const struct Latency *latency, const struct Moment *at)
-{
-    uint64_t now_ns = (uint64_t)(at->now * 1e9), since_ns, calls;
+// Calls in flight that were found without a hook that has seen them begin.
+struct FoundCalls {
+    uint64_t calls;
+    double oldest_s; // NaN if unknown.
+};
 
-    calls =
-        ShareStill_get(&Share_parts(&code->share)->still, now_ns, &since_ns);
-    if (calls)
-        f->oldest_s =
-            fmax(f->oldest_s, (double)(int64_t)(now_ns - since_ns) / 1e9);
-    if (latency && latency->suspended && at->ticks < latency->suspended_until) {
-        calls += latency->suspended;
-        f->oldest_s = fmax(
-            f->oldest_s,
-            (double)(int64_t)(at->ticks - latency->suspended_since) / at->hz);
-    }
-    if (calls && (f->in_flight == NULL_U64 || f->in_flight < calls))
-        f->in_flight = calls;
+// Returns the calls that the sampler has found on the stacks of threads that
+// wait, and the calls that a walk over asyncio's tasks has found in suspended
+// coroutines.
+static struct FoundCalls find_calls(const struct Code *code,
+                                    const struct Latency *latency,
+                                    const struct Moment *at)
+{
+    struct FoundCalls found = {.oldest_s = NAN};
+    uint64_t ns, suspended;
+
+    found.calls = ShareStill_get(&Share_parts(&code->share)->still,
+                                 (uint64_t)(at->now * 1e9), &ns);
+    if (found.calls)
+        found.oldest_s = (double)ns / 1e9;
+    suspended = latency ? atomic_load_explicit(&latency->suspended,
+                                               memory_order_acquire)
+                        : 0;
+    if (!suspended || at->ticks >= Counter_get(&latency->suspended_until))
+        return found;
+    found.calls += suspended;
+    // A call that only one walk has found has no age.
+    if (Counter_get(&latency->suspended_age))
+        found.oldest_s =
+            fmax(found.oldest_s,
+                 (double)Counter_get(&latency->suspended_age) / at->hz);
+    return found;
 }
 
+// If the function was not armed all the time, hooks have not seen all calls
+// begin that are in flight.
 static void fill_in_flight(struct Function *f, const struct Code *code,
                            const struct Latency *latency,
                            const struct Moment *at)
 {
     bool all = is_armed(code) && is_armed_long(code, latency, at);
+    struct FoundCalls found;
+    uint64_t seen;
 
     fill_seen(f, code, latency, at, all);
-    if (all && f->in_flight != NULL_U64)
+    seen = f->in_flight;
+    if (code->hot.calls_exact)
         return;
-    fill_found(f, code, latency, at);
-    f->in_flight_is_least = f->in_flight != NULL_U64 && f->in_flight > 0;
+    found = find_calls(code, latency, at);
+    // The hooks of a function that is armed now have seen all short calls.
+    if (found.calls && (!all || found.oldest_s > LONG_S)) {
+        if (seen == NULL_U64 || seen < found.calls)
+            f->in_flight = found.calls;
+        f->oldest_s = fmax(f->oldest_s, found.oldest_s);
+    }
+    f->in_flight_is_least = f->in_flight != NULL_U64 && f->in_flight > 0 &&
+                            !(all && f->in_flight == seen);
 }
 
 void LatencyRow_fill(struct Function *f, struct Code *code,

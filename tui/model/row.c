@@ -237,8 +237,11 @@ bool Row_hangs(const struct Row *row)
     double in_flight = Row_u64(now->in_flight);
     double usual =
         isnan(now->wall_p99_s) ? now->wall_max_s : HANG_TIMES * now->wall_p99_s;
-    return in_flight > 0 && Row_u64(now->calls) - in_flight >= HANG_ENDED &&
-           now->oldest_s > HANG_S && now->oldest_s > usual;
+    // Calls that no hook has seen begin are not among the counted calls.
+    double ended =
+        Row_u64(now->calls) - (now->in_flight_is_least == 1 ? 0 : in_flight);
+    return in_flight > 0 && ended >= HANG_ENDED && now->oldest_s > HANG_S &&
+           now->oldest_s > usual;
 }
 
 double Row_recent_cost(const struct Row *row)
