@@ -13,7 +13,9 @@
 // order in which they begin. By these numbers the cursor skips tasks that it
 // has returned before, if it has gone back.
 #include "python/service/task_cursor.h"
+#include "python/hooks/await_chain.h"
 #include "python/hooks/callees.h"
+#include "tracer/sample/memory.h"
 
 #include <errno.h>
 #include <string.h>

@@ -153,12 +153,12 @@ static PyObject *fork_in_c(PyObject *module, PyObject *args)
 
 __attribute__((noinline)) static void burns(int fd)
 {
-    volatile unsigned sum = 0;
+    unsigned sum = 0;
     struct pollfd byte = {.fd = fd, .events = POLLIN};
 
     while (poll(&byte, 1, 0) == 0)
         for (unsigned i = 0; i < 1000000; i++)
-            sum += i;
+            __asm__ volatile("" : "+r"(sum));
 }
 
 static void *burn(void *context)
