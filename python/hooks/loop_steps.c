@@ -357,8 +357,13 @@ static bool is_handle_run(const PyCodeObject *code)
 // runs a coroutine's step.
 static bool runs_loop(const PyCodeObject *caller)
 {
-    return (caller && ends_with(caller->co_filename, "/trio/_core/_run.py")) ||
-           Tasks_loop_runs();
+    static const char *const RUNNERS[] = {"/trio/_core/_run.py",
+                                          "/curio/task.py"};
+
+    for (size_t i = 0; caller && i < sizeof RUNNERS / sizeof *RUNNERS; i++)
+        if (ends_with(caller->co_filename, RUNNERS[i]))
+            return true;
+    return Tasks_loop_runs();
 }
 
 // Returns true if the running call of `code` is a task's outermost coroutine,
