@@ -5,6 +5,7 @@
 // spans divided by the length of all spans.
 #include "formats/armed_spans.h"
 
+#include "ipc/base/array.h"
 #include <math.h>
 
 // The error of a rate is computed from the differences between the spans of a
@@ -20,18 +21,9 @@
 static size_t entries_before(const struct Darkness *all, size_t count,
                              uint64_t ticks)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (all[middle].ticks < ticks ||
-            (all[middle].ticks == ticks && !all[middle].dark))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_BOUND(count,
+                       all[middle].ticks < ticks ||
+                           (all[middle].ticks == ticks && !all[middle].dark));
 }
 
 void ArmedSpans_add(struct ArmedSpans *spans, const struct Bytes *seen,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "formats/darkness.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <stdlib.h>
 
@@ -81,17 +81,7 @@ void Darkness_update(const struct Bytes *seen, uint64_t until,
 
 static size_t lower_bound(const struct Darkness *all, size_t count, uint64_t id)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (all[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_BOUND(count, all[middle].id < id);
 }
 
 const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,

@@ -2,7 +2,7 @@
 #include "formats/native_names.h"
 
 #include "formats/native_file.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -311,16 +311,9 @@ static const char *symbol_at(const struct NativeSource *source,
 #ifdef OCULAR_LIBDW
     const struct NativeSymbols *symbols = &source->symbols;
     const struct NativeSymbol *found;
-    size_t low = 0, high = symbols->count;
+    size_t low =
+        ARRAY_BOUND(symbols->count, symbols->list[middle].at <= address);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (symbols->list[middle].at <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (!low)
         return NULL;
     found = &symbols->list[low - 1];

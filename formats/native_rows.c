@@ -4,7 +4,7 @@
 #ifdef OCULAR_LIBDW
 #include "formats/elfutils.h"
 #include "formats/native_file.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <dwarf.h>
 #include <errno.h>
@@ -239,17 +239,7 @@ static void sort(struct NativeRows *rows)
 static size_t row_after(const struct NativeRows *rows, size_t count,
                         uint64_t at)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (rows->rows[middle].at <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_BOUND(count, rows->rows[middle].at <= at);
 }
 
 // Returns the flag for a function of CPython with this name. A function has a

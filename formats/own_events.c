@@ -4,6 +4,7 @@
 #include "formats/wait_slices.h"
 #include "ipc/snapshot.h"
 
+#include "ipc/base/array.h"
 #include <stdio.h>
 
 struct Walk {
@@ -21,16 +22,9 @@ static const struct TimelineThread *find_thread(const struct Walk *walk,
                                                 unsigned number)
 {
     const struct TimelineView *view = walk->writer->trace->view;
-    size_t low = 0, high = view->thread_count;
+    size_t low =
+        ARRAY_BOUND(view->thread_count, view->threads[middle].number < number);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (view->threads[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low < view->thread_count && view->threads[low].number == number &&
                    walk->written[low]
                ? &view->threads[low]

@@ -6,7 +6,7 @@
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
 #include "formats/instant.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <errno.h>
 
@@ -38,16 +38,8 @@ struct Replay {
 static int push(struct Replay *replay, uint32_t id, unsigned level,
                 enum CallBegin how)
 {
-    if (replay->depth == replay->room) {
-        size_t room = replay->room ? 2 * replay->room : 64;
-        struct ReplayCall *stack =
-            Heap_resize(replay->stack, room * sizeof *stack);
-
-        if (!stack)
-            return -ENOMEM;
-        replay->stack = stack;
-        replay->room = room;
-    }
+    if (!ARRAY_GROW(replay->stack, replay->depth, replay->room, 64))
+        return -ENOMEM;
     replay->stack[replay->depth++] =
         (struct ReplayCall){.id = id, .level = level};
     return replay->target->begin(replay->target->context, replay->now, id, how);
@@ -134,15 +126,8 @@ static int leave(struct Replay *replay, const struct Event *event,
 
 static int open_span(struct Replay *replay, uint32_t number)
 {
-    if (replay->span_count == replay->span_room) {
-        size_t room = replay->span_room ? 2 * replay->span_room : 64;
-        uint32_t *spans = Heap_resize(replay->spans, room * sizeof *spans);
-
-        if (!spans)
-            return -ENOMEM;
-        replay->spans = spans;
-        replay->span_room = room;
-    }
+    if (!ARRAY_GROW(replay->spans, replay->span_count, replay->span_room, 64))
+        return -ENOMEM;
     replay->spans[replay->span_count++] = number;
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The hash table of sums uses open addressing, and is at most half full.
 #include "formats/sum_table.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,17 +92,7 @@ void SumTable_sort(struct SumTable *table)
 // Returns the index of the first sum whose key is `key` or higher.
 static size_t lower_bound(const struct SumTable *table, uint64_t key)
 {
-    size_t low = 0, high = table->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (table->sums[middle].key < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_BOUND(table->count, table->sums[middle].key < key);
 }
 
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,

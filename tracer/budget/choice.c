@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // docs/architecture.md explains the constants in the section "The budget".
 #include "tracer/budget/choice.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "tracer/base/rcu.h"
 #include "tracer/code/means.h"
 #include "tracer/code/spans.h"
@@ -106,16 +106,8 @@ static void note_timed(struct Code *code, uint64_t ticks)
 
 static int add(struct Choice *choice, const struct ChoiceItem *item)
 {
-    if (choice->count == choice->room) {
-        size_t room = choice->room ? 2 * choice->room : 256;
-        struct ChoiceItem *items =
-            Heap_resize(choice->items, room * sizeof *items);
-
-        if (!items)
-            return -ENOMEM;
-        choice->items = items;
-        choice->room = room;
-    }
+    if (!ARRAY_GROW(choice->items, choice->count, choice->room, 256))
+        return -ENOMEM;
     choice->items[choice->count++] = *item;
     return 0;
 }

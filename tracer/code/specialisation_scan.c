@@ -9,7 +9,7 @@
 // the reason, the scan keeps the last known opcode. CPython then specialises
 // the instruction again, or fails, within two runs of the instruction.
 #include "tracer/code/specialisation_scan.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "tracer/base/lines.h"
 
 #include <errno.h>
@@ -67,16 +67,8 @@ static struct KnownOpcode *add_known(struct Scan *scan)
     struct Specialisation *history = &scan->code->poll.history;
     struct KnownOpcode *entry;
 
-    if (history->count == history->room) {
-        uint32_t room = history->room ? 2 * history->room : 4;
-        struct KnownOpcode *known =
-            Heap_resize(history->known, room * sizeof *known);
-
-        if (!known)
-            return NULL;
-        history->known = known;
-        history->room = room;
-    }
+    if (!ARRAY_GROW(history->known, history->count, history->room, 4))
+        return NULL;
     entry = &history->known[scan->next];
     memmove(entry + 1, entry, (history->count - scan->next) * sizeof *entry);
     history->count++;

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE 1
 #include "tracer/sample/native.h"
 
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
 #include "tracer/sample/timer_slot.h"
@@ -273,15 +273,7 @@ static uint32_t id_of(struct Native *native, const struct NativeModule *module,
         return FLAME_NATIVE_ID;
     if (!*index) {
         pthread_mutex_lock(&native->lock);
-        if (native->count == native->room) {
-            size_t room = native->room ? 2 * native->room : 256;
-            void *more = Heap_resize(native->functions,
-                                     room * sizeof *native->functions);
-
-            native->functions = more ? more : native->functions;
-            native->room = more ? room : native->room;
-        }
-        if (native->count < native->room) {
+        if (ARRAY_GROW(native->functions, native->count, native->room, 256)) {
             native->functions[native->count++] = function;
             *index = native->count;
         }

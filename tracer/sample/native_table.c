@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/sample/native_table.h"
 
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "tracer/sample/memory.h"
 
 #include <stdatomic.h>
@@ -57,7 +57,7 @@ const struct NativeRow *NativeIndex_find(const struct NativeIndex *index,
                                          uintptr_t at)
 {
     uintptr_t page = at / PAGE - index->first;
-    size_t low, high;
+    size_t low;
 
     if (at / PAGE < index->first || !index->rows.count)
         return NULL;
@@ -65,31 +65,16 @@ const struct NativeRow *NativeIndex_find(const struct NativeIndex *index,
     if (page >= index->pages)
         return &index->rows.rows[index->rows.count - 1];
     low = index->start[page];
-    high = index->start[page + 1];
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (index->rows.rows[middle].at <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low += ARRAY_BOUND(index->start[page + 1] - low,
+                       index->rows.rows[low + middle].at <= at);
     return low ? &index->rows.rows[low - 1] : NULL;
 }
 
 const struct NativeModule *NativeTable_find(const struct NativeTable *table,
                                             uintptr_t pc)
 {
-    size_t low = 0, high = table->count;
+    size_t low = ARRAY_BOUND(table->count, table->modules[middle].from <= pc);
 
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (table->modules[middle].from <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     return low && pc < table->modules[low - 1].to ? &table->modules[low - 1]
                                                   : NULL;
 }

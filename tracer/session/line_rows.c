@@ -2,7 +2,7 @@
 // A line's share is the function's share, multiplied by the fraction of the
 // function's samples that found the line.
 #include "tracer/session/line_rows.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "ipc/base/now.h"
 #include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
@@ -89,20 +89,9 @@ struct LineList {
 
 static struct LineRow *add(struct LineList *list)
 {
-    size_t room = list->room ? 2 * list->room : 256;
-    struct LineRow *rows = list->rows;
-
-    if (list->count == list->room) {
-        rows = Heap_alloc(room * sizeof *rows);
-        if (!rows)
-            return NULL;
-        if (list->count)
-            memcpy(rows, list->rows, list->count * sizeof *rows);
-        Heap_free(list->rows);
-        list->rows = rows;
-        list->room = room;
-    }
-    return &rows[list->count++];
+    return ARRAY_GROW(list->rows, list->count, list->room, 256)
+               ? &list->rows[list->count++]
+               : NULL;
 }
 
 // Adds up the samples of each line. The samples of the line range.first + i are

@@ -5,6 +5,7 @@
 // callable that was not called yet.
 #include "tracer/session/listing_builder.h"
 
+#include "ipc/base/array.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
     const struct Opcodes *opcodes = builder->source.opcodes;
     const struct ListingDetailRow *rows = builder->source.detail->rows,
                                   *at = rows + row;
-    size_t from = 0, to = builder->source.detail->row_count;
+    size_t count = builder->source.detail->row_count, found;
     int64_t distance = at->argument, unit;
 
     if (!Opcodes_jumps(opcodes, at->opcode))
@@ -98,16 +99,8 @@ static uint64_t target_of(const struct ListingBuilder *builder, size_t row)
     unit += Opcodes_jumps_back(opcodes, at->opcode) ? -distance : distance;
     if (unit < 0 || unit >= builder->source.code->layout.unit_count)
         return NULL_U64;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (rows[middle].offset < 2 * unit)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < builder->source.detail->row_count ? rows[from].offset
-                                                    : NULL_U64;
+    found = ARRAY_BOUND(count, rows[middle].offset < 2 * unit);
+    return found < count ? rows[found].offset : NULL_U64;
 }
 
 // --- Callees ---------------------------------------------------------------

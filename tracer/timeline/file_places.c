@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/timeline/file_places.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "tracer/timeline/recording_format.h"
 
 #include <stdlib.h>
@@ -56,16 +56,9 @@ void FilePlaces_give(struct FilePlaces *places, uint64_t units, uint64_t at)
 {
     unsigned i = index_of(units);
 
-    if (places->size[i].count == places->size[i].room) {
-        size_t room = places->size[i].room ? 2 * places->size[i].room : 16;
-        uint64_t *free = Heap_resize(places->size[i].at, room * sizeof *free);
-
-        if (!free)
-            return;
-        places->size[i].at = free;
-        places->size[i].room = room;
-    }
-    places->size[i].at[places->size[i].count++] = at;
+    if (ARRAY_GROW(places->size[i].at, places->size[i].count,
+                   places->size[i].room, 16))
+        places->size[i].at[places->size[i].count++] = at;
 }
 
 struct Place {

@@ -2,7 +2,7 @@
 // The table `pages` is sorted by the numbers of the pages. A removed page keeps
 // its entry in the table, with `bytes` NULL, until the table is full.
 #include "tracer/timeline/memory_pages.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,17 +17,7 @@ static uint64_t page_behind(uint64_t at)
 // Returns the index of the first entry whose page number is `page` or higher.
 static size_t lower_bound(const struct MemoryPages *pages, uint64_t page)
 {
-    size_t low = 0, high = pages->used;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (pages->pages[middle].number < page)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ARRAY_BOUND(pages->used, pages->pages[middle].number < page);
 }
 
 static struct MemoryPage *find(const struct MemoryPages *pages, uint64_t page)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/timeline/recording_names.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,15 +46,8 @@ void RecordingNames_want(struct RecordingNames *names, uint32_t id)
 {
     if (!has_bit(names, id))
         return;
-    if (names->wanted_count == names->wanted_room) {
-        size_t room = names->wanted_room ? 2 * names->wanted_room : 64;
-        uint32_t *wanted = Heap_resize(names->wanted, room * sizeof *wanted);
-
-        if (!wanted)
-            return;
-        names->wanted = wanted;
-        names->wanted_room = room;
-    }
+    if (!ARRAY_GROW(names->wanted, names->wanted_count, names->wanted_room, 64))
+        return;
     names->known[id / 8] |= (uint8_t)(1u << id % 8);
     names->wanted[names->wanted_count++] = id;
 }

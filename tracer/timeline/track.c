@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/timeline/track.h"
-#include "ipc/base/heap.h"
+#include "ipc/base/array.h"
 #include "tracer/timeline/event_code.h"
 
 #include <errno.h>
@@ -64,15 +64,9 @@ struct Block *Track_begin_block(struct Track *track)
 // or -ENOMEM.
 static int open_call(struct Track *track, const struct Event *event)
 {
-    if (track->open_count == track->open_room) {
-        size_t room = track->open_room ? 2 * track->open_room : FIRST_OPEN;
-        struct OpenCall *open = Heap_resize(track->open, room * sizeof *open);
-
-        if (!open)
-            return -ENOMEM;
-        track->open = open;
-        track->open_room = room;
-    }
+    if (!ARRAY_GROW(track->open, track->open_count, track->open_room,
+                    FIRST_OPEN))
+        return -ENOMEM;
     track->open[track->open_count++] = (struct OpenCall){
         Event_id(event), Event_level(event), Event_ticks(event)};
     return 0;
