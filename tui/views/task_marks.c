@@ -112,18 +112,8 @@ void TaskMarks_draw_chain(struct Ui *ui, const struct TaskChainView *chain,
     char title[160];
     struct List list = {.unmarked = true};
     const struct ListColumn columns[] = {
-        {.title = title,
-         .width = 24,
-         .gap = 3,
-         .grows = 50,
-         .left = true,
-         .cut = CUT_START},
-        {.title = "AT",
-         .width = 16,
-         .gap = 2,
-         .grows = 50,
-         .left = true,
-         .path = true},
+        LIST_COLUMN(title, 24, 3, .grows = 50, .left = true, .cut = CUT_START),
+        LIST_COLUMN("AT", 16, 2, .grows = 50, .left = true, .path = true),
     };
     const struct ListRows rows = {.source = chain,
                                   .count = (long)chain->count,

@@ -189,12 +189,8 @@ static struct ListRows rows_of(const struct Ui *ui)
         [TREE_PART] = LIST_COLUMN("PART", 6, 1),
         [TREE_FUNCTION] = LIST_COLUMN("FUNCTION", 20, 2, .grows = 60,
                                       .left = true, .draw = draw_branch),
-        [TREE_FILE] = {.width = 28,
-                       .gap = 2,
-                       .importance = 1,
-                       .room = 42,
-                       .grows = 40,
-                       .path = true},
+        [TREE_FILE] = LIST_COLUMN(NULL, 28, 2, .importance = 1, .room = 42,
+                                  .grows = 40, .path = true),
     };
     return (struct ListRows){
         .source = ui,

@@ -7,7 +7,7 @@
 #include "tui/text/text.h"
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
-#include "tui/views/ui.h"
+#include "tui/views/shown_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,32 +95,9 @@ static void draw_change(struct Canvas *canvas, struct Box box,
 
 // --- The log
 
-static bool has(const struct Transition *one, const char *text)
-{
-    return Text_has(one->function, text) || Text_has(one->file, text) ||
-           Text_has(one->from, text) || Text_has(one->to, text);
-}
-
-static bool passes(const struct Transition *one, const struct Model *model)
-{
-    return has(one, model->filter) && Model_shows_file(model, one->file);
-}
-
-// Returns the transition that is shown in a row of the log. The log shows only
-// transitions that pass the filter.
-static const struct Transition *transition_at(const struct Model *model,
-                                              long row)
-{
-    const struct Snapshot *now = model->snapshot;
-    for (size_t i = 0; now && i < now->transition_count; i++)
-        if (passes(&now->transitions[i], model) && row-- == 0)
-            return &now->transitions[i];
-    return NULL;
-}
-
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    const struct Transition *one = transition_at(rows->source, row);
+    const struct Transition *one = ShownRows_at(rows, row);
     uint64_t at;
     memcpy(&at, &one->seen_at_s, sizeof at);
     return (at ^ one->id * UINT64_C(0x9E3779B97F4A7C15) ^ one->offset << 20) |
@@ -129,7 +106,9 @@ static uint64_t key_of(const struct ListRows *rows, long row)
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
-    return has(transition_at(rows->source, row), text);
+    const struct Transition *one = ShownRows_at(rows, row);
+    return Text_has(one->function, text) || Text_has(one->file, text) ||
+           Text_has(one->from, text) || Text_has(one->to, text);
 }
 
 enum { LOG_TIME, LOG_WHERE, LOG_OFFSET, LOG_CHANGE, LOG_COLUMNS };
@@ -137,7 +116,7 @@ enum { LOG_TIME, LOG_WHERE, LOG_OFFSET, LOG_CHANGE, LOG_COLUMNS };
 static void write_transition(struct ListCell *cell, const struct ListRows *rows,
                              long row, int column)
 {
-    const struct Transition *one = transition_at(rows->source, row);
+    const struct Transition *one = ShownRows_at(rows, row);
     char text[NUMBER_MAX];
     if (column == LOG_TIME && isfinite(one->seen_at_s)) {
         ListCell_put(cell, STYLE_FAINT, Number_uptime(text, one->seen_at_s));
@@ -153,31 +132,45 @@ static void write_transition(struct ListCell *cell, const struct ListRows *rows,
 static void draw_transition(struct Canvas *canvas, struct Box box,
                             const struct ListRows *rows, long row)
 {
-    draw_change(canvas, box, transition_at(rows->source, row));
+    draw_change(canvas, box, ShownRows_at(rows, row));
 }
 
-static struct ListRows log_rows(const struct Model *model)
+static const struct ListColumn LOG[LOG_COLUMNS] = {
+    [LOG_TIME] = LIST_COLUMN("UPTIME", 8, 2),
+    [LOG_WHERE] = LIST_COLUMN("FUNCTION:LINE", 12, 2, .grows = 40, .most = 48,
+                              .left = true, .cut = CUT_START),
+    [LOG_OFFSET] = LIST_COLUMN("OFFS", 5, 2, .importance = 1, .room = 45),
+    [LOG_CHANGE] = LIST_COLUMN("FROM -> TO", 0, 2, .grows = 60, .left = true,
+                               .draw = draw_transition),
+};
+
+static void fill(struct ShownRows *shown)
 {
-    static const struct ListColumn columns[LOG_COLUMNS] = {
-        [LOG_TIME] = LIST_COLUMN("UPTIME", 8, 2),
-        [LOG_WHERE] = LIST_COLUMN("FUNCTION:LINE", 12, 2, .grows = 40,
-                                  .most = 48, .left = true, .cut = CUT_START),
-        [LOG_OFFSET] = LIST_COLUMN("OFFS", 5, 2, .importance = 1, .room = 45),
-        [LOG_CHANGE] = LIST_COLUMN("FROM -> TO", 0, 2, .grows = 60,
-                                   .left = true, .draw = draw_transition),
-    };
-    const struct Snapshot *now = model->snapshot;
-    struct ListRows rows = {.source = model,
-                            .columns = columns,
-                            .column_count = LOG_COLUMNS,
-                            .newest_first = true,
-                            .key = key_of,
-                            .has = has_text,
-                            .write = write_transition};
-    for (size_t i = 0; now && i < now->transition_count; i++)
-        rows.count += passes(&now->transitions[i], model);
-    return rows;
+    const struct Model *model = &shown->ui->model;
+    for (size_t i = 0; i < model->snapshot->transition_count; i++) {
+        const struct Transition *one = &model->snapshot->transitions[i];
+        ShownRows_add(shown, one,
+                      Model_shows_file(model, one->file) &&
+                          ShownRows_passes(shown, one));
+    }
 }
+
+static struct ShownPlace place_of(const struct ShownRows *shown,
+                                  const void *row)
+{
+    (void)shown;
+    return (struct ShownPlace){((const struct Transition *)row)->id, NULL_U64};
+}
+
+static const struct ShownKind TRANSITIONS = {
+    .list = {.columns = LOG,
+             .column_count = LOG_COLUMNS,
+             .newest_first = true,
+             .key = key_of,
+             .has = has_text,
+             .write = write_transition},
+    .fill = fill,
+    .place = place_of};
 
 // --- The counts of each change
 
@@ -246,13 +239,9 @@ static void fill_pairs(struct Pairs *pairs, const struct Model *model)
     bool whole = *model->filter && !*pairs->filter;
     pairs->columns[0] = (struct ListColumn){
         .title = model->baseline ? "+COUNT" : "COUNT", .width = 7, .gap = 1};
-    pairs->columns[1] = (struct ListColumn){
-        .title = whole ? "FROM -> TO, in all functions" : "FROM -> TO",
-        .width = 20,
-        .gap = 2,
-        .grows = 100,
-        .left = true,
-        .draw = draw_pair};
+    pairs->columns[1] = (struct ListColumn)LIST_COLUMN(
+        whole ? "FROM -> TO, in all functions" : "FROM -> TO", 20, 2,
+        .grows = 100, .left = true, .draw = draw_pair);
     pairs->rows = (struct ListRows){.source = pairs,
                                     .columns = pairs->columns,
                                     .column_count = 2,
@@ -306,10 +295,11 @@ static void draw_nothing(struct Canvas *canvas, struct Box box,
 static void draw_log(struct Ui *ui, struct Box box)
 {
     struct List *list = &ui->lists[VIEW_OPCODES];
-    struct ListRows rows = log_rows(&ui->model);
+    struct ShownRows shown;
+    ShownRows_fill(&shown, ui);
     list->unmarked = ui->on_pairs;
-    List_draw(list, &rows, &ui->canvas, box, ui->layout.body_height);
-    if (!rows.count)
+    List_draw(list, &shown.list, &ui->canvas, box, ui->layout.body_height);
+    if (!shown.list.count)
         draw_nothing(&ui->canvas, box,
                      ui->model.own_only
                          ? "The program's own code has none. O shows all code."
@@ -352,24 +342,21 @@ static void draw(struct Ui *ui, const struct Status *status)
 
 static bool find(struct Ui *ui, int step, bool here)
 {
-    struct ListRows rows = log_rows(&ui->model);
     ui->on_pairs = false;
-    return List_find(&ui->lists[VIEW_OPCODES], &rows, ui->model.search, step,
-                     here);
+    return ShownRows_find(ui, step, here);
 }
 
 // Returns the function of the selected row of the log, or 0.
 static uint64_t selected_function(const struct Ui *ui)
 {
-    struct ListRows rows = log_rows(&ui->model);
-    long row = List_selected(&ui->lists[VIEW_OPCODES], &rows);
-    return ui->on_pairs || row < 0 ? 0 : transition_at(&ui->model, row)->id;
+    return ui->on_pairs ? 0 : ShownRows_function(ui);
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
 {
     bool before = ui->on_pairs;
     struct Pairs pairs;
+    struct ShownRows shown;
     if (request == OPCODES_TURN) {
         ui->on_pairs = !ui->on_pairs;
         return true;
@@ -380,9 +367,7 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         fill_pairs(&pairs, &ui->model);
         return List_press(&ui->pair_list, &pairs.rows, request, key);
     }
-    struct ListRows rows = log_rows(&ui->model);
-    enum ListAnswer answer =
-        List_press(&ui->lists[VIEW_OPCODES], &rows, request, key);
+    enum ListAnswer answer = ShownRows_answer(&shown, ui, request, key);
     if (answer == LIST_OPENS && !before)
         Navigation_enter(ui);
     return answer != LIST_IGNORES;
@@ -395,6 +380,7 @@ const struct View OPCODES_VIEW = {
     .own = KEYS,
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_COUNT | CAN_RESET |
            CAN_OWN_CODE,
+    .shown = &TRANSITIONS,
     .draw = draw,
     .press = press,
     .find = find,

@@ -30,36 +30,19 @@ enum {
 };
 
 static const struct ListColumn COLUMNS_OF_TASKS[TASK_COLUMNS] = {
-    [TASK_AGE] = {.title = "AGE", .width = 7, .gap = 1},
-    [TASK_CPU] = {.title = "CPU%", .width = 6, .gap = 1, .importance = 1},
-    [TASK_STEPS] =
-        {.title = "STEPS", .width = 6, .gap = 1, .importance = 2, .room = 30},
-    [TASK_STEP] = {.title = "STEP", .width = 6, .gap = 1},
-    [TASK_STATE] =
-        {.title = "STATE", .width = 5, .gap = 2, .left = true, .a_to_z = true},
-    [TASK_NAME] = {.title = "TASK",
-                   .width = 10,
-                   .gap = 2,
-                   .grows = 50,
-                   .most = 60,
-                   .left = true,
-                   .a_to_z = true},
-    [TASK_WAITS_IN] = {.title = "WAITS IN",
-                       .width = 17,
-                       .gap = 2,
-                       .room = 14,
-                       .grows = 50,
-                       .most = 40,
-                       .left = true,
-                       .cut = CUT_START,
-                       .a_to_z = true},
-    [TASK_WAITS_FOR] =
-        {.title = "FOR", .width = 9, .gap = 2, .left = true, .a_to_z = true},
-    [TASK_AWAITED_BY] = {.title = "AWAITED BY",
-                         .width = 10,
-                         .gap = 2,
-                         .left = true,
-                         .a_to_z = true},
+    [TASK_AGE] = LIST_COLUMN("AGE", 7, 1),
+    [TASK_CPU] = LIST_COLUMN("CPU%", 6, 1, .importance = 1),
+    [TASK_STEPS] = LIST_COLUMN("STEPS", 6, 1, .importance = 2, .room = 30),
+    [TASK_STEP] = LIST_COLUMN("STEP", 6, 1),
+    [TASK_STATE] = LIST_COLUMN("STATE", 5, 2, .left = true, .a_to_z = true),
+    [TASK_NAME] = LIST_COLUMN("TASK", 10, 2, .grows = 50, .most = 60,
+                              .left = true, .a_to_z = true),
+    [TASK_WAITS_IN] =
+        LIST_COLUMN("WAITS IN", 17, 2, .room = 14, .grows = 50, .most = 40,
+                    .left = true, .cut = CUT_START, .a_to_z = true),
+    [TASK_WAITS_FOR] = LIST_COLUMN("FOR", 9, 2, .left = true, .a_to_z = true),
+    [TASK_AWAITED_BY] =
+        LIST_COLUMN("AWAITED BY", 10, 2, .left = true, .a_to_z = true),
 };
 
 static const char *or_empty(const char *text)
