@@ -13,6 +13,7 @@ void ShownRows_fill(struct ShownRows *shown, const struct Ui *ui)
 {
     shown->ui = ui;
     shown->of = NULL;
+    shown->parts = 0;
     shown->list = kind_of(shown)->list;
     shown->list.source = shown;
     if (ui->model.snapshot)
@@ -21,6 +22,7 @@ void ShownRows_fill(struct ShownRows *shown, const struct Ui *ui)
 
 void ShownRows_add(struct ShownRows *shown, const void *row, bool passes)
 {
+    shown->parts++;
     if (passes && shown->list.count < SHOWN_MOST)
         shown->rows[shown->list.count++] = row;
 }
@@ -33,6 +35,15 @@ bool ShownRows_passes(struct ShownRows *shown, const void *row)
         return true;
     shown->rows[at] = row;
     return shown->list.has(&shown->list, at, filter);
+}
+
+const char *ShownRows_why_none(const struct ShownRows *shown)
+{
+    if (!shown->parts)
+        return kind_of(shown)->why_none(shown);
+    return *shown->ui->model.filter
+               ? "The filter hides all of it. Esc, Esc drops it."
+               : "The program's own code has none. O shows all code.";
 }
 
 const void *ShownRows_selected(const struct ShownRows *shown)
@@ -72,7 +83,7 @@ void ShownRows_draw(struct Ui *ui, const struct Status *status)
     if (row && height < body)
         kind->draw_below(ui, &shown, row, box, body - height);
     if (!shown.list.count)
-        Ui_draw_nothing(ui, kind->why_none(&shown));
+        Ui_draw_nothing(ui, ShownRows_why_none(&shown));
 }
 
 bool ShownRows_find(struct Ui *ui, int step, bool here)
@@ -92,22 +103,27 @@ bool ShownRows_press(struct Ui *ui, int request, uint32_t key)
     return answer != LIST_IGNORES;
 }
 
-static struct ShownPlace selected_place(const struct Ui *ui)
+static uint64_t member_of(const void *row, size_t offset)
 {
-    struct ShownRows shown;
-    ShownRows_fill(&shown, ui);
-    const void *row = ShownRows_selected(&shown);
-    return row || shown.of ? kind_of(&shown)->place(&shown, row)
-                           : (struct ShownPlace){0, NULL_U64};
+    return *(const uint64_t *)((const char *)row + offset);
 }
 
 uint64_t ShownRows_function(const struct Ui *ui)
 {
-    uint64_t id = selected_place(ui).function;
+    struct ShownRows shown;
+    ShownRows_fill(&shown, ui);
+    const struct ShownKind *kind = kind_of(&shown);
+    const void *row = ShownRows_selected(&shown);
+    uint64_t id = !row && !shown.of ? 0
+                  : kind->function  ? kind->function(&shown, row)
+                                    : member_of(row, kind->id);
     return id == NULL_U64 ? 0 : id;
 }
 
 uint64_t ShownRows_line(const struct Ui *ui)
 {
-    return selected_place(ui).line;
+    struct ShownRows shown;
+    ShownRows_fill(&shown, ui);
+    const void *row = ShownRows_selected(&shown);
+    return row ? member_of(row, kind_of(&shown)->line) : NULL_U64;
 }

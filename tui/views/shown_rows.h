@@ -12,12 +12,8 @@ struct ShownRows {
     struct ListRows list; // Its source is this struct, which must not move.
     const struct Ui *ui;
     const void *of; // The part of the snapshot to which all rows belong.
+    size_t parts;   // Number of rows, and of parts that do not pass.
     const void *rows[SHOWN_MOST];
-};
-
-struct ShownPlace {
-    uint64_t function; // Id of the function, or 0 or NULL_U64 for none.
-    uint64_t line;     // Line of its file, or NULL_U64.
 };
 
 struct ShownKind {
@@ -25,10 +21,13 @@ struct ShownKind {
     // Adds the rows. Called only if there is a snapshot.
     void (*fill)(struct ShownRows *shown);
     void (*draw_title)(struct Ui *ui, const struct ShownRows *shown);
-    // Returns the reason why there are no rows.
+    // Returns the reason why the snapshot has none of these parts.
     const char *(*why_none)(const struct ShownRows *shown);
-    // `row` is NULL if there is only the part `of`.
-    struct ShownPlace (*place)(const struct ShownRows *shown, const void *row);
+    // Offsets of a row's members `id` (of its function) and `line`.
+    size_t id, line;
+    // Returns the id of the function if there is no member `id`. NULL if there
+    // is. The row is not NULL, or there is a part `of`.
+    uint64_t (*function)(const struct ShownRows *shown, const void *row);
     // Returns the number of lines of the list, of `body` lines. draw_below
     // draws about the selected row in the other lines. Both are NULL if the
     // list takes all lines.
@@ -43,11 +42,13 @@ static inline const void *ShownRows_at(const struct ListRows *rows, long row)
 }
 
 void ShownRows_fill(struct ShownRows *shown, const struct Ui *ui);
-// Adds a row, if `passes` is true and there is room.
+// Adds a part of the snapshot as a row, if `passes` is true and there is room.
 void ShownRows_add(struct ShownRows *shown, const void *row, bool passes);
 // Returns true if the list's function `has` finds the filter in the row, or if
 // there is no filter.
 bool ShownRows_passes(struct ShownRows *shown, const void *row);
+// Returns the reason why there are no rows.
+const char *ShownRows_why_none(const struct ShownRows *shown);
 // Returns the selected row, or NULL.
 const void *ShownRows_selected(const struct ShownRows *shown);
 // Fills the rows, and lets the list handle a request.

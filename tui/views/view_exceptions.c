@@ -132,10 +132,6 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 static const char *why_none(const struct ShownRows *shown)
 {
     const struct Ui *ui = shown->ui;
-    if (ui->model.own_only)
-        return "The program's own code has none. O shows all code.";
-    if (*ui->model.filter)
-        return "The filter hides all of it. Esc, Esc drops it.";
     if (ui->model.snapshot->exception_totals_raised != NULL_U64)
         return "No exception has been raised.";
     const char *chosen = ui->model.snapshot->chosen;
@@ -144,14 +140,6 @@ static const char *why_none(const struct ShownRows *shown)
     return Feed_is_past(ui->feed)
                ? "A recording has exceptions only for the whole run."
                : "Exceptions are not known.";
-}
-
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
-{
-    const struct ExceptionRow *kind = row;
-    (void)shown;
-    return (struct ShownPlace){kind->id, kind->line};
 }
 
 static const struct ShownKind KINDS = {.list = {.columns = COLUMNS_OF_KINDS,
@@ -163,7 +151,9 @@ static const struct ShownKind KINDS = {.list = {.columns = COLUMNS_OF_KINDS,
                                        .fill = fill,
                                        .draw_title = draw_title,
                                        .why_none = why_none,
-                                       .place = place_of};
+                                       .id = offsetof(struct ExceptionRow, id),
+                                       .line =
+                                           offsetof(struct ExceptionRow, line)};
 
 const struct View EXCEPTIONS_VIEW = {
     .name = "Exceptions",

@@ -116,23 +116,8 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 
 static const char *why_none(const struct ShownRows *shown)
 {
-    const struct Ui *ui = shown->ui;
-    const struct Snapshot *now = ui->model.snapshot;
-    if (now->line_count)
-        return ui->model.own_only && !*ui->model.filter
-                   ? "The program's own code has none. O shows all code."
-                   : "The filter hides all of it. Esc, Esc drops it.";
-    if (Feed_is_replay(ui->feed))
-        return "This recording has no lines.";
-    return "No line is known yet.";
-}
-
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
-{
-    const struct LineRow *line = row;
-    (void)shown;
-    return (struct ShownPlace){line->id, line->line};
+    return Feed_is_replay(shown->ui->feed) ? "This recording has no lines."
+                                           : "No line is known yet.";
 }
 
 static const struct ShownKind LINES = {.list = {.columns = COLUMNS_OF_LINES,
@@ -143,7 +128,8 @@ static const struct ShownKind LINES = {.list = {.columns = COLUMNS_OF_LINES,
                                        .fill = fill,
                                        .draw_title = draw_title,
                                        .why_none = why_none,
-                                       .place = place_of};
+                                       .id = offsetof(struct LineRow, id),
+                                       .line = offsetof(struct LineRow, line)};
 
 const struct View LINES_VIEW = {
     .name = "Lines",

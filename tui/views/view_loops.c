@@ -203,14 +203,6 @@ static const char *why_none(const struct ShownRows *shown)
                            : "No event loop has run.";
 }
 
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
-{
-    const struct StallRow *stall = row;
-    (void)shown;
-    return (struct ShownPlace){stall->id, stall->line};
-}
-
 static const struct ShownKind STALLS = {.list = {.columns = COLUMNS_OF_STALLS,
                                                  .column_count = STALL_COLUMNS,
                                                  .newest_first = true,
@@ -220,7 +212,8 @@ static const struct ShownKind STALLS = {.list = {.columns = COLUMNS_OF_STALLS,
                                         .fill = fill,
                                         .draw_title = draw_title,
                                         .why_none = why_none,
-                                        .place = place_of,
+                                        .id = offsetof(struct StallRow, id),
+                                        .line = offsetof(struct StallRow, line),
                                         .height = list_height,
                                         .draw_below = draw_stack};
 

@@ -269,10 +269,6 @@ static const char *why_none(const struct ShownRows *shown)
 {
     const struct Ui *ui = shown->ui;
     const struct Snapshot *now = ui->model.snapshot;
-    if (now->objects_type_count)
-        return ui->model.own_only
-                   ? "The program's own code has none. O shows all code."
-                   : "The filter hides all of it. Esc, Esc drops it.";
     if (now->objects_trouble)
         return now->objects_trouble;
     return Feed_is_replay(ui->feed)
@@ -286,11 +282,10 @@ static void want(struct Ui *ui)
         Feed_objects(ui->feed);
 }
 
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
+static uint64_t function_of(const struct ShownRows *shown, const void *row)
 {
     const struct ObjectRow *creator = creator_of(&shown->ui->model, row);
-    return (struct ShownPlace){creator ? creator->id : 0, NULL_U64};
+    return creator ? creator->id : 0;
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
@@ -317,7 +312,7 @@ static const struct ShownKind OBJECTS = {
     .fill = fill,
     .draw_title = draw_title,
     .why_none = why_none,
-    .place = place_of};
+    .function = function_of};
 
 const struct View OBJECTS_VIEW = {
     .name = "Objects",

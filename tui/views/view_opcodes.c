@@ -155,11 +155,10 @@ static void fill(struct ShownRows *shown)
     }
 }
 
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
+static const char *why_none(const struct ShownRows *shown)
 {
     (void)shown;
-    return (struct ShownPlace){((const struct Transition *)row)->id, NULL_U64};
+    return NOTHING_YET;
 }
 
 static const struct ShownKind TRANSITIONS = {
@@ -170,7 +169,8 @@ static const struct ShownKind TRANSITIONS = {
              .has = has_text,
              .write = write_transition},
     .fill = fill,
-    .place = place_of};
+    .why_none = why_none,
+    .id = offsetof(struct Transition, id)};
 
 // --- The counts of each change
 
@@ -300,12 +300,7 @@ static void draw_log(struct Ui *ui, struct Box box)
     list->unmarked = ui->on_pairs;
     List_draw(list, &shown.list, &ui->canvas, box, ui->layout.body_height);
     if (!shown.list.count)
-        draw_nothing(&ui->canvas, box,
-                     ui->model.own_only
-                         ? "The program's own code has none. O shows all code."
-                     : *ui->model.filter
-                         ? "The filter hides all of it. Esc, Esc drops it."
-                         : NOTHING_YET);
+        draw_nothing(&ui->canvas, box, ShownRows_why_none(&shown));
 }
 
 static void draw_pairs(struct Ui *ui, struct Box box)

@@ -211,8 +211,6 @@ static const char *why_none(const struct ShownRows *shown)
     if (!group)
         return ui->tasks_by_place ? "No task was created there."
                                   : "This coroutine has no tasks now.";
-    if (group->task_count)
-        return "The filter hides all of it. Esc, Esc drops it.";
     return Feed_is_replay(ui->feed) ? "The recording has no single tasks here."
                                     : "The tasks are being read.";
 }
@@ -242,12 +240,10 @@ static void want(struct Ui *ui)
         Feed_task_group(ui->feed, ui->task_group);
 }
 
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
+static uint64_t function_of(const struct ShownRows *shown, const void *row)
 {
     (void)row;
-    return (struct ShownPlace){((const struct TaskGroup *)shown->of)->id,
-                               NULL_U64};
+    return ((const struct TaskGroup *)shown->of)->id;
 }
 
 static const struct ShownKind SINGLES = {.list = {.columns = COLUMNS_OF_TASKS,
@@ -259,7 +255,7 @@ static const struct ShownKind SINGLES = {.list = {.columns = COLUMNS_OF_TASKS,
                                          .fill = fill,
                                          .draw_title = draw_title,
                                          .why_none = why_none,
-                                         .place = place_of,
+                                         .function = function_of,
                                          .height = list_height,
                                          .draw_below = draw_below};
 

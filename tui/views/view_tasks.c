@@ -329,12 +329,7 @@ static const char *why_none(const struct ShownRows *shown)
 {
     const struct Ui *ui = shown->ui;
     const struct Snapshot *now = ui->model.snapshot;
-    size_t count;
-    TaskMarks_groups(ui, &count);
-    return count && ui->model.own_only
-               ? "The program's own code has none. O shows all code."
-           : count ? "The filter hides all of it. Esc, Esc drops it."
-           : now->tasks_total == 0 ? "asyncio has no tasks now."
+    return now->tasks_total == 0 ? "asyncio has no tasks now."
            : Feed_is_past(ui->feed)
                ? "The recording has no tasks: no event loop ran, or the budget "
                  "did not pay for reading its tasks."
@@ -348,13 +343,6 @@ static void want(struct Ui *ui)
 {
     if (!Feed_is_replay(ui->feed))
         Feed_tasks(ui->feed);
-}
-
-static struct ShownPlace place_of(const struct ShownRows *shown,
-                                  const void *row)
-{
-    (void)shown;
-    return (struct ShownPlace){((const struct TaskGroup *)row)->id, NULL_U64};
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
@@ -379,7 +367,7 @@ static const struct ShownKind GROUPS = {.list = {.columns = COLUMNS_OF_TASKS,
                                         .fill = fill,
                                         .draw_title = draw_title,
                                         .why_none = why_none,
-                                        .place = place_of,
+                                        .id = offsetof(struct TaskGroup, id),
                                         .height = list_height,
                                         .draw_below = draw_below};
 
