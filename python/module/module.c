@@ -25,7 +25,6 @@
 #include "python/service/fork.h"
 #include "python/service/governor.h"
 
-#include "ipc/base/heap.h"
 #include "ipc/version.h"
 
 #include <errno.h>
@@ -404,16 +403,6 @@ static PyObject *hook_cost(PyObject *module, PyObject *unused)
         (long long)(cost[HOOK_FAR + HOOK_LEAVE] - cost[HOOK_LEAVE]));
 }
 
-PyDoc_STRVAR(heap_used_doc,
-             "heap_used() -> int\n\n"
-             "Returns the used bytes of Ocular's own heap, for tests.");
-
-static PyObject *heap_used(PyObject *module, PyObject *unused)
-{
-    (void)module, (void)unused;
-    return PyLong_FromSize_t(Heap_used());
-}
-
 PyDoc_STRVAR(holds_doc,
              "holds() -> (count, seconds, longest)\n\n"
              "Returns the number of times that the governor has held the GIL "
@@ -453,7 +442,6 @@ static PyMethodDef methods[] = {
     {"child_files_take", child_files_take, METH_NOARGS, child_files_take_doc},
     {"child_files", child_files_count, METH_NOARGS, child_files_count_doc},
     {"hook_cost", hook_cost, METH_NOARGS, hook_cost_doc},
-    {"heap_used", heap_used, METH_NOARGS, heap_used_doc},
     {"holds", holds, METH_NOARGS, holds_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -145,7 +145,7 @@ static int failed_status(bool interrupted)
 
 // --- What the module offers ------------------------------------------------
 
-// Does not clear a pending exception.
+// Shows the frames again. Does not clear a pending exception.
 static void show(const struct HiddenFrames *below)
 {
     PyObject *error = PyErr_GetRaisedException();
@@ -153,6 +153,16 @@ static void show(const struct HiddenFrames *below)
     FrameStack_show(below);
     Tools_renew_raise(&ocular_state);
     PyErr_SetRaisedException(error);
+}
+
+// Ends the run of a file or of a string. Returns the exit status.
+static PyObject *end_run(struct Program *program,
+                         const struct HiddenFrames *below, int failed)
+{
+    stop_waiting(program);
+    show(below);
+    return PyLong_FromLong(
+        failed ? failed_status(MissedSignals_was_interrupted()) : 0);
 }
 
 PyDoc_STRVAR(
@@ -170,7 +180,6 @@ static PyObject *run_file(PyObject *module, PyObject *args)
     PyObject *begin, *given;
     struct HiddenFrames below;
     FILE *file;
-    int failed;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "OO:run_file", &begin, &given))
@@ -189,11 +198,8 @@ static PyObject *run_file(PyObject *module, PyObject *args)
         if (begin_trace(program, Py_None) < 0)
             PyErr_Print();
     }
-    failed = PyRun_AnyFileExFlags(file, name, path != NULL, &flags);
-    stop_waiting(program);
-    show(&below);
-    return PyLong_FromLong(
-        failed ? failed_status(MissedSignals_was_interrupted()) : 0);
+    return end_run(program, &below,
+                   PyRun_AnyFileExFlags(file, name, path != NULL, &flags));
 }
 
 PyDoc_STRVAR(run_string_doc,
@@ -208,7 +214,6 @@ static PyObject *run_string(PyObject *module, PyObject *args)
     const char *source;
     PyObject *begin;
     struct HiddenFrames below;
-    int failed;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "Os:run_string", &begin, &source))
@@ -216,11 +221,7 @@ static PyObject *run_string(PyObject *module, PyObject *args)
     flags.cf_flags |= PyCF_IGNORE_COOKIE;
     FrameStack_hide(&below);
     wait_for_code(program, begin, false);
-    failed = PyRun_SimpleStringFlags(source, &flags);
-    stop_waiting(program);
-    show(&below);
-    return PyLong_FromLong(
-        failed ? failed_status(MissedSignals_was_interrupted()) : 0);
+    return end_run(program, &below, PyRun_SimpleStringFlags(source, &flags));
 }
 
 PyDoc_STRVAR(run_call_doc,
