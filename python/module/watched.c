@@ -138,7 +138,11 @@ static PyObject *dicts_of(const struct Function *const *rows, size_t count)
     PyObject *list = PyList_New((Py_ssize_t)count);
 
     for (size_t i = 0; list && i < count; i++) {
-        PyObject *dict = Convert_record(&FUNCTION_RECORD, rows[i]);
+        struct Function row = *rows[i];
+        PyObject *dict;
+
+        row.caller_count = row.wait_count = row.total_part_count = 0;
+        dict = Convert_record(&FUNCTION_RECORD, &row);
 
         if (!dict)
             Py_CLEAR(list);

@@ -8,6 +8,7 @@ and send; they give functions to the first thread by Agent.call()."""
 import argparse
 import collections
 import contextlib
+import gc
 import heapq
 import itertools
 import os
@@ -148,9 +149,9 @@ class Agent:
 
     def points(self):
         """Yields the points of the agent itself."""
-        yield "ocular_agent_programs", {}, len(self.known())
-        yield "ocular_agent_programs_beyond", {}, self.beyond
-        yield "ocular_agent_cpu_seconds", {}, time.process_time()
+        yield "ocular_agent_programs", (), len(self.known())
+        yield "ocular_agent_programs_beyond", (), self.beyond
+        yield "ocular_agent_cpu_seconds", (), time.process_time()
         for target in self.targets:
             yield from target.points()
 
@@ -162,15 +163,15 @@ class Agent:
             yield each.identity | each.facts, begin_ns, each.points
         yield {"service": "ocular-agent"}, self.start_ns, self.points()
 
-    def all_points(self):
-        """Yields all points, with all their labels."""
+    def groups(self):
+        """Yields all points with the labels that they have in common."""
         now = time.monotonic()
         for each in self.known():
-            yield "ocular_program", each.identity | each.facts, 1
-            yield "ocular_snapshot_age_seconds", each.identity, max(0, now - each.heard)
-            for name, labels, value in each.points:
-                yield name, each.identity | labels, value
-        yield from self.points()
+            shared = tuple(each.identity.items())
+            age = max(0, now - each.heard)
+            yield (*shared, *each.facts.items()), [("ocular_program", (), 1)]
+            yield shared, [("ocular_snapshot_age_seconds", (), age), *each.points]
+        yield (), self.points()
 
     def profile(self, kind, seconds, programs):
         """Takes a profile. Returns None if the agent ends meanwhile."""
@@ -180,7 +181,7 @@ class Agent:
             return answer.get(timeout=seconds + 2 * PATIENCE_S)
 
     def metrics(self, open_metrics):
-        return _agent_metrics.text(self.all_points(), open_metrics)
+        return _agent_metrics.text(self.groups(), open_metrics)
 
 
 # --- The command --------------------------------------------------------------
@@ -209,7 +210,7 @@ def _interval(text):
 
 def _label(text):
     name, equals, value = text.partition("=")
-    if not equals or not name or name[0].isdigit():
+    if not equals or not name or name in _agent_metrics.RESERVED:
         raise argparse.ArgumentTypeError(f"expects NAME=VALUE, not {text!r}")
     return name, _agent_metrics.clean(value)
 
@@ -309,6 +310,8 @@ def main(arguments):
         signal.signal(number, agent.stop)
     server.start()
     say(f"answers at {server.url()}/metrics")
+    gc.freeze()  # what is there now stays, and snapshots have no cycles
+    gc.set_threshold(20_000)
     agent.run()
     server.shutdown()
     return 0

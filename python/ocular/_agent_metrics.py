@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The metrics of `ocular agent`, and their text for Prometheus. A point is a tuple of the
-name of its family, its own labels and its value."""
+name of its family, its own labels as a tuple of pairs, and its value."""
+
+import functools
 
 from ocular import _stacks
 
@@ -45,6 +47,8 @@ FAMILIES = {
     "ocular_agent_failed": ("counter", "Attempts that failed and are repeated."),
     "ocular_agent_queued_bytes": ("gauge", "Bytes that wait for a receiver."),
 }
+# Labels of single points, which no label for all numbers can replace.
+RESERVED = "function file line quantile generation receiver".split()
 SUFFIXES = {"counter": "_total", "info": "_info"}
 # Numbers that a new estimate can make smaller, which Prometheus would take for a restart.
 ESTIMATED = "ocular_function_cpu_seconds", "ocular_function_calls"
@@ -57,36 +61,36 @@ def clean(text):
 
 def _of_program(snapshot):
     gil, overhead = snapshot["gil"], snapshot["overhead"]
-    yield "ocular_cpu_seconds", {}, snapshot["cpu_s"]
-    yield "ocular_overhead_ratio", {}, overhead["measured"]
-    yield "ocular_overhead_allowed_ratio", {}, overhead["allowed"]
-    yield "ocular_gil_held_seconds", {}, gil["held_s"]
-    yield "ocular_gil_waited_seconds", {}, gil["waited_s"]
+    yield "ocular_cpu_seconds", (), snapshot["cpu_s"]
+    yield "ocular_overhead_ratio", (), overhead["measured"]
+    yield "ocular_overhead_allowed_ratio", (), overhead["allowed"]
+    yield "ocular_gil_held_seconds", (), gil["held_s"]
+    yield "ocular_gil_waited_seconds", (), gil["waited_s"]
     generations = snapshot["gc"]["generations"]
     pauses = [row["total_s"] for row in generations if row["total_s"] is not None]
-    yield "ocular_gc_seconds", {}, sum(pauses) if pauses else None
+    yield "ocular_gc_seconds", (), sum(pauses) if pauses else None
     for number, row in enumerate(generations):
-        yield "ocular_gc_collections", {"generation": str(number)}, row["collections"]
+        yield "ocular_gc_collections", (("generation", str(number)),), row["collections"]
     lags = [loop["lag_s"] for loop in snapshot["loops"] if loop["lag_s"] is not None]
-    yield "ocular_loop_lag_seconds", {}, max(lags, default=None)
-    yield "ocular_stalls", {}, snapshot["stalls_total"]
-    yield "ocular_functions", {}, snapshot["functions_total"]
-    yield "ocular_functions_beyond", {}, snapshot["watched_beyond"]
+    yield "ocular_loop_lag_seconds", (), max(lags, default=None)
+    yield "ocular_stalls", (), snapshot["stalls_total"]
+    yield "ocular_functions", (), snapshot["functions_total"]
+    yield "ocular_functions_beyond", (), snapshot["watched_beyond"]
 
 
 def _of_function(row, watched, uptime_s):
     cpu = row["run_share"]
     calls = row["calls"] if row["calls_exact"] else row["calls_estimated"]
-    yield "ocular_function_cpu_seconds", {}, None if cpu is None else cpu * uptime_s
-    yield "ocular_function_calls", {}, calls
-    yield "ocular_function_counted_calls", {}, row["calls"]
+    yield "ocular_function_cpu_seconds", (), None if cpu is None else cpu * uptime_s
+    yield "ocular_function_calls", (), calls
+    yield "ocular_function_counted_calls", (), row["calls"]
     if not watched:
         return
-    yield "ocular_function_in_flight", {}, row["in_flight"]
-    yield "ocular_function_oldest_seconds", {}, row["oldest_s"]
+    yield "ocular_function_in_flight", (), row["in_flight"]
+    yield "ocular_function_oldest_seconds", (), row["oldest_s"]
     for quantile, column in QUANTILES.items():
-        yield "ocular_function_latency_seconds", {"quantile": quantile}, row[column]
-    yield "ocular_function_latency_max_seconds", {}, row["wall_max_s"]
+        yield "ocular_function_latency_seconds", (("quantile", quantile),), row[column]
+    yield "ocular_function_latency_max_seconds", (), row["wall_max_s"]
 
 
 def points(snapshot, floors):
@@ -96,7 +100,7 @@ def points(snapshot, floors):
     found = {}
     for name, labels, value in _of_program(snapshot):
         if value is not None:
-            found[name, *labels.items()] = value
+            found[name, labels] = value
     seen = {row["id"] for row in snapshot["watched"]}
     rows = [(row, True) for row in snapshot["watched"]]
     rows += [(row, False) for row in snapshot["functions"] if row["id"] not in seen]
@@ -109,7 +113,7 @@ def points(snapshot, floors):
         for name, labels, value in _of_function(row, watched, snapshot["uptime_s"]):
             if value is None:
                 continue
-            key = name, *place, *labels.items()
+            key = name, place + labels
             adds = FAMILIES[name][0] == "counter" or name.endswith("in_flight")
             before = found.get(key, 0)
             found[key] = before + value if adds else max(before, value)
@@ -117,7 +121,7 @@ def points(snapshot, floors):
         if key[0] in ESTIMATED:
             found[key] = max(found[key], floors.get(key, 0))
     floors = {key: value for key, value in found.items() if key[0] in ESTIMATED}
-    return [(key[0], dict(key[1:]), value) for key, value in found.items()], floors
+    return [(*key, value) for key, value in found.items()], floors
 
 
 # --- Text for Prometheus ------------------------------------------------------
@@ -129,29 +133,34 @@ def label_name(text):
     return "_" + name if name[:1].isdigit() else name
 
 
-def _labels(labels):
-    valid = {label_name(name): value for name, value in labels.items()}
-    text = ",".join(
+@functools.lru_cache(8192)  # the same functions come again and again
+def _labels(pairs):
+    valid = {label_name(name): value for name, value in pairs}
+    return ",".join(
         '{}="{}"'.format(name, value.replace("\\", r"\\").replace('"', r"\""))
         for name, value in valid.items()
     )
-    return f"{{{text}}}" if text else ""
 
 
-def text(points, open_metrics):
-    """Returns the points as a text in OpenMetrics' format, or in Prometheus' own older
-    format, in which a counter's family is called as its series."""
+def text(groups, open_metrics):
+    """Returns a text in OpenMetrics' format, or in Prometheus' own older format, in which a
+    counter's family is called as its series. `groups` has tuples of labels, as a tuple of
+    pairs, and of points that also have these labels."""
     lines = {name: [] for name in FAMILIES}
-    for name, labels, value in points:
-        suffix = SUFFIXES.get(FAMILIES[name][0], "")
-        lines[name].append(f"{name}{suffix}{_labels(labels)} {value!r}\n")
+    names = {name: name + SUFFIXES.get(kind, "") for name, (kind, _) in FAMILIES.items()}
+    for shared, points in groups:
+        begin = _labels(shared)
+        for name, pairs, value in points:
+            own = _labels(pairs)
+            both = begin + "," + own if begin and own else begin or own
+            both = f"{{{both}}}" if both else ""
+            lines[name].append(f"{names[name]}{both} {value!r}\n")
     parts = []
     for name, (kind, explanation) in FAMILIES.items():
         if not lines[name]:
             continue
-        family = name
+        family = name if open_metrics else names[name]
         if not open_metrics:
-            family += SUFFIXES.get(kind, "")
             kind = "gauge" if kind == "info" else kind
         parts.append(f"# HELP {family} {explanation}\n# TYPE {family} {kind}\n")
         parts += lines[name]

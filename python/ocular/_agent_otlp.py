@@ -2,6 +2,7 @@
 """Writes the requests of OTLP over http/protobuf: metrics, and profiles in the version
 v1development of opentelemetry-proto, which can still change."""
 
+import functools
 import gzip
 import os
 import time
@@ -17,6 +18,11 @@ SCOPE = part(1, part(1, "ocular") + part(2, ocular.__version__))
 
 def _attribute(name, value):
     return part(1, name) + part(2, part(1, value))
+
+
+@functools.lru_cache(8192)
+def _attributes(pairs):
+    return parts(7, (_attribute(*pair) for pair in pairs))
 
 
 def _resource(labels):
@@ -37,18 +43,16 @@ def _resource(labels):
 def _summaries(rows, times):
     """Yields a point for each summary, whose quantiles are rows of their own."""
     found = {}
-    for labels, value in rows:
-        quantile = float(labels["quantile"])
-        key = tuple((n, v) for n, v in labels.items() if n != "quantile")
-        found.setdefault(key, []).append(fixed(1, quantile) + fixed(2, float(value)))
+    for (*key, (_, quantile)), value in rows:
+        row = fixed(1, float(quantile)) + fixed(2, float(value))
+        found.setdefault(tuple(key), []).append(row)
     for key, quantiles in found.items():
-        yield parts(7, (_attribute(*pair) for pair in key)) + times + parts(6, quantiles)
+        yield _attributes(key) + times + parts(6, quantiles)
 
 
 def _numbers(rows, times):
-    for labels, value in rows:
-        attributes = parts(7, (_attribute(*pair) for pair in labels.items()))
-        yield attributes + times + fixed(4, float(value))
+    for pairs, value in rows:
+        yield _attributes(pairs) + times + fixed(4, float(value))
 
 
 def _metric(name, rows, times):
@@ -70,8 +74,8 @@ def metrics(programs):
     now, found = time.time_ns(), []
     for labels, begin_ns, points in programs:
         families = {}
-        for name, own, value in points:
-            families.setdefault(name, []).append((own, value))
+        for name, pairs, value in points:
+            families.setdefault(name, []).append((pairs, value))
         times = fixed(2, begin_ns) + fixed(3, now)
         rows = parts(2, (_metric(name, rows, times) for name, rows in families.items()))
         found.append(part(1, _resource(labels)) + part(2, SCOPE + rows))

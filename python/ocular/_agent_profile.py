@@ -38,61 +38,61 @@ class Profile:
 
 
 def sums(stacks):
-    """Returns the keys of the rows, and the times by key. The key of a row is a hash of
-    the ids on its path; the key of a wait also has the kind of the wait."""
-    keys, found = [], {}
-    for at, row in enumerate(stacks["rows"]):
-        parent = row["parent"]
-        above = keys[parent] if parent is not None and parent < at else 0
-        keys.append(hash((above, row["id"])))
-        found[keys[at]] = found.get(keys[at], 0) + (row["cpu_ns"] or 0)
-    for wait in stacks["waits"]:
-        if (wait["parent"] or 0) < len(keys):
-            key = keys[wait["parent"] or 0], wait["kind"]
-            found[key] = found.get(key, 0) + (wait["ns"] or 0)
-    return keys, found
+    """Returns the time by key, and the row by key. The key of a row is a hash of the ids on
+    its path; the key of a wait is that of its row and the kind of the wait. One answer
+    often ends one profile and begins another one, so it keeps the result."""
+    if "sums" not in stacks:
+        keys, times, places = [], {}, {}
+        for at, row in enumerate(stacks["rows"]):
+            parent = row["parent"]
+            above = keys[parent] if parent is not None and parent < at else 0
+            key = hash((above, row["id"]))
+            keys.append(key)
+            places.setdefault(key, at)
+            if row["cpu_ns"]:
+                times[key] = times.get(key, 0) + row["cpu_ns"]
+        for wait in stacks["waits"]:
+            parent = wait["parent"] or 0
+            if parent < len(keys):
+                key = keys[parent], wait["kind"]
+                times[key] = times.get(key, 0) + (wait["ns"] or 0)
+        stacks["sums"] = times, places
+    return stacks["sums"]
 
 
-def _frames(stacks):
-    """Returns the frame of each row, or None for the root."""
-    functions = {}
-    for function in stacks["functions"]:
-        name, file = function["name"], function["file"] or ""
-        if not name and function["id"] >= C_FUNCTIONS:
-            name = f"{os.path.basename(file)}+{function['address'] or 0:#x}"
-        frame = clean(name or "<gone>"), clean(file), function["line"] or 0
-        functions[function["id"]] = frame
-    gone, deeper = ("<gone>", "", 0), ("<deeper stacks>", "", 0)
-    frames = [
-        deeper if row["id"] is None else functions.get(row["id"], gone)
-        for row in stacks["rows"]
-    ]
-    return [None, *frames[1:]]
+def _frame(function):
+    """Returns the frame of a function, or of a row whose function is not in the table."""
+    if not function:
+        return "<gone>", "", 0
+    name, file = function["name"], function["file"] or ""
+    if not name and function["id"] >= C_FUNCTIONS:
+        name = f"{os.path.basename(file)}+{function['address'] or 0:#x}"
+    return clean(name or "<gone>"), clean(file), function["line"] or 0
 
 
 def since(before, stacks, kind):
     """Yields (frames, values) for each stack with CPU time since the times `before`. If
     `kind` is not "profile", also yields the waits."""
-    keys, now = sums(stacks)
-    frames, rows = _frames(stacks), stacks["rows"]
-    wanted = [(key, at, None) for at, key in enumerate(keys)]
-    if kind != "profile":
-        for wait in stacks["waits"]:
-            at = wait["parent"] or 0
-            if at < len(keys):
-                name = WAITS.get(wait["kind"]) or f"(waiting: {clean(wait['kind'])})"
-                wanted.append(((keys[at], wait["kind"]), at, (name, "", 0)))
-    for key, at, innermost in wanted:
-        ns = now.pop(key, 0) - before.get(key, 0)  # the first row with this key has all
-        if ns <= 0:  # less than 0: the process has merged rows
+    times, places = sums(stacks)
+    functions = {function["id"]: function for function in stacks["functions"]}
+    known = {None: ("<deeper stacks>", "", 0)}
+    for key, ns in times.items():
+        ns -= before.get(key, 0)
+        waits = isinstance(key, tuple)
+        if ns <= 0 or (waits and kind == "profile"):  # below 0: rows were merged
             continue
-        path = [innermost] if innermost else []
-        while at is not None and frames[at]:
-            path.append(frames[at])
-            parent = rows[at]["parent"]
-            at = parent if parent is not None and parent < at else None
+        path, at = [], places[key[0] if waits else key]
+        if waits:
+            name = WAITS.get(key[1]) or f"(waiting: {clean(key[1])})"
+            path.append((name, "", 0))
+        while at:  # row 0 is the root
+            row = stacks["rows"][at]
+            if row["id"] not in known:
+                known[row["id"]] = _frame(functions.get(row["id"]))
+            path.append(known[row["id"]])
+            at = row["parent"] if row["parent"] is not None and row["parent"] < at else 0
         path = tuple(path or [("<untraced>", "", 0)])
-        yield path, ((0 if innermost else ns, ns) if kind == "both" else (ns,))
+        yield path, ((0 if waits else ns, ns) if kind == "both" else (ns,))
 
 
 def _births(snapshot, seconds):
@@ -137,7 +137,7 @@ class Capture:
 
     def begin(self, program, stacks):
         if stacks:
-            self.before[program] = sums(stacks)[1]
+            self.before[program] = sums(stacks)[0]
 
     def end(self):
         request = NOW if self.kind == "objects" else FLAME

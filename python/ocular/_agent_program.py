@@ -21,7 +21,7 @@ def attributes(text):
     found = {}
     for part in text.split(",")[:LABELS]:
         name, equals, value = part.partition("=")
-        if equals and name.strip():
+        if equals and name.strip() and name.strip() not in _agent_metrics.RESERVED:
             found[name.strip()] = clean(urllib.parse.unquote(value.strip()))
     return found
 

@@ -90,8 +90,8 @@ class Target(threading.Thread):
 
     def points(self):
         for name in ("sent", "refused", "lost", "failed"):
-            yield f"ocular_agent_{name}", {"receiver": self.url}, self.counts[name]
-        yield "ocular_agent_queued_bytes", {"receiver": self.url}, self.bytes
+            yield f"ocular_agent_{name}", (("receiver", self.url),), self.counts[name]
+        yield "ocular_agent_queued_bytes", (("receiver", self.url),), self.bytes
 
     def run(self):
         failures = 0

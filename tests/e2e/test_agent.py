@@ -254,6 +254,7 @@ def check_by_promtool(url):
         (["--listen", "127.0.0.1:TAKEN"], "in use"),
         (["--interval", "nan"], "expects 1 to 60 seconds"),
         (["--label", "team"], "expects NAME=VALUE"),
+        (["--label", "file=x"], "expects NAME=VALUE"),
         (["--watch", ""], "expects a pattern"),
         (["surplus"], "unrecognized arguments"),
         (["--push", "ftp://x"], "it has to begin with http"),
