@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Tests tui/model/export_file, which decides where the file is made, which
 // errors are reported, and whose rights are used if root watches another user's
-// process.
+// process. Also tests ipc/base/in_place with a file that has a temporary name.
 #include "tui/model/export_file.h"
+
+#include "ipc/base/in_place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -72,6 +74,28 @@ TEST_WITH(test_nothing_is_overwritten_unasked, set_up, tear_down)
     create("late");
     assert_int_equal(ExportFile_commit(&file, 0), -EEXIST);
     assert_int_equal(files(), 2);
+}
+
+// Some file systems have no files without a name. There the file has a
+// temporary name at first.
+TEST_WITH(test_with_another_name, set_up, tear_down)
+{
+    int folder = open(directory, O_RDONLY | O_DIRECTORY);
+    int fd = openat(folder, "tmp", O_WRONLY | O_CREAT, 0600);
+    create("name");
+    assert_int_equal(write(fd, "12345", 5), 5);
+    assert_int_equal(InPlace_put(folder, "tmp", fd, "name", false), -EEXIST);
+    assert_int_equal(size_of("name"), 0);
+    assert_int_equal(files(), 2);
+    assert_int_equal(InPlace_put(folder, "tmp", fd, "name", true), 0);
+    assert_int_equal(size_of("name"), 5);
+    assert_int_equal(files(), 1);
+    close(fd);
+    fd = openat(folder, "tmp", O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(InPlace_put(folder, "tmp", fd, "new", false), 0);
+    assert_int_equal(files(), 2);
+    close(fd);
+    close(folder);
 }
 
 TEST_WITH(test_what_is_no_file, set_up, tear_down)
