@@ -5,6 +5,7 @@
 
 #include "tests/tracer/make_opcodes.h"
 #include "tracer/code/specialisation_scan.h"
+#include "tracer/session/listing_detail.h"
 
 #include <string.h>
 
@@ -129,7 +130,7 @@ TEST_FIXTURE(test_every_change_is_noticed)
 }
 
 static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
-                            size_t size)
+                            size_t size, bool two_arms)
 {
     struct CodeSource source = {.address = 0x40,
                                 .name = "Class.method",
@@ -140,7 +141,7 @@ static struct Code *code_of(struct Fixture *f, const uint8_t *bytes,
                                 .line_table = LINES,
                                 .line_table_size = sizeof LINES};
 
-    return Code_new(7, &source, &f->opcodes, 500, false);
+    return Code_new(7, &source, &f->opcodes, 500, two_arms);
 }
 
 // Returns the change in the log with the number `order`.
@@ -192,6 +193,35 @@ TEST_FIXTURE(test_garbage)
     assert_true(f->code->poll.history.count <= 6);
 }
 
+// A listing of damaged code is made, too.
+TEST_FIXTURE(test_a_listing_of_damaged_code)
+{
+    uint8_t bytes[200];
+    uint32_t seed = 7;
+
+    for (unsigned round = 0; round < 5000; round++) {
+        size_t size = 2 * (seed % 100);
+        struct Code *code;
+        struct ListingDetail detail;
+
+        for (unsigned i = 0; i < size; i++) {
+            seed = seed * 1664525 + 1013904223;
+            bytes[i] =
+                (uint8_t)(seed >> 24) % (i % 2 || !(seed & 7) ? 255 : 18);
+        }
+        seed = seed * 1664525 + 1013904223;
+        code = code_of(f, bytes, size, seed >> 31);
+        Transitions_lock(&f->log);
+        Specialisation_scan(code, bytes, &f->opcodes, &f->log, f->now);
+        Transitions_unlock(&f->log);
+        assert_int_equal(
+            ListingDetail_init(&detail, code, &code->poll.history, &f->opcodes),
+            0);
+        ListingDetail_release(&detail);
+        Code_free(code);
+    }
+}
+
 static void set_up(struct Fixture *f)
 {
     make_opcodes(&f->opcodes);
@@ -202,7 +232,7 @@ static void set_up(struct Fixture *f)
     put(f, AT_ITER, FOR_ITER, FRESH);
     put(f, AT_FIRST, BINARY_OP, FRESH);
     put(f, AT_SECOND, BINARY_OP, FRESH);
-    f->code = code_of(f, BASE, SIZE);
+    f->code = code_of(f, BASE, SIZE, false);
 }
 
 static void tear_down(struct Fixture *f)
