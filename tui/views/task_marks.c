@@ -9,6 +9,10 @@
 // A group of tasks that only grows for LEAK_S seconds may be a leak.
 #define LEAK_S 60.0
 
+// A task can be a second or two old before its age begins to be counted, so an
+// age below YOUNG_S seconds is a lower bound.
+#define YOUNG_S 2.0
+
 const struct TaskGroup *TaskMarks_groups(const struct Ui *ui, size_t *count)
 {
     const struct Snapshot *now = ui->model.snapshot;
@@ -78,7 +82,7 @@ void TaskMarks_write_age(struct ListCell *cell, double age_s, bool least,
 {
     char age[sizeof cell->text];
     ListCell_seconds(cell, age_s);
-    if (*cell->text && least) {
+    if (*cell->text && (least || age_s < YOUNG_S)) {
         snprintf(age, sizeof age, ">%.32s", cell->text);
         ListCell_put(cell, cell->style, age);
     }

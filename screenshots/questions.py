@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Takes the pictures of docs/questions.md. A person runs this script by hand:
+
+    eval "$(make -s env)" && python screenshots/questions.py [FOLDER]
+
+This needs the Python of build/<interpreter>/venv. Each picture is that of a program of
+tests/e2e/test_questions.py, after the keys that docs/questions.md gives.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import capture
+import png
+from e2e import test_questions as tests
+from e2e.program import PYTHON, Running, write
+from tui.emulated import Top
+
+SIZE, SERVES_S = (100, 20), 30
+ORDERS = tests.ORDERS.replace("sys.argv[1]", "'page'").replace("sys.argv[2]", "0.1")
+# For each picture: the question, the program, its name, and a text on the screen.
+PICTURES = {
+    "latency": ("Which endpoint is slow?", tests.SERVICE, "service.py", "awaiting sleep"),
+    "database": ("Is it the database?", ORDERS, "orders.py", "awaiting a socket"),
+    "loops": ("What blocks my loop?", tests.SERVICE, "service.py", "OF THE STALL"),
+    "gil": ("Why is one core full and nothing gets faster?", tests.SHOP, "shop.py", "HOLDS"),
+    "tasks": ("What leaks?", tests.LEAK, "leak.py", "leaks"),
+}
+
+
+def take(name, into):
+    question, source, file, wanted = PICTURES[name]
+    with tempfile.TemporaryDirectory(prefix="ocular-") as place:
+        # The program runs with its own name, and its messages are not seen.
+        run = f"import runpy\nrunpy.run_path({file!r}, run_name='__main__')\n"
+        write(place, source, file)
+        with Running(place, run, (PYTHON,), env={"OCULAR_DIR": place}) as program:
+            top = Top(place, "--pid", str(program.pid), size=SIZE)
+            try:
+                top.wait("SHARE", 30)
+                top.press(*tests.keys_of(question))
+                capture.look_on(top, SERVES_S)
+                top.wait(wanted, 60)
+                picture = png.render(top.screen, capture.look, capture.BACKGROUND)
+            finally:
+                top.close()
+    Path(into, f"{name}.png").write_bytes(picture)
+
+
+def main():
+    for name in PICTURES:
+        take(name, sys.argv[1] if len(sys.argv) > 1 else capture.HERE)
+
+
+if __name__ == "__main__":
+    main()
