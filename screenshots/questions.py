@@ -17,6 +17,7 @@ from e2e import test_questions as tests
 from e2e.program import PYTHON, Running, write
 from tui.emulated import Top
 
+FULL = "Why is one core full and nothing gets faster?"
 SIZE, SERVES_S = (100, 20), 30
 ORDERS = tests.ORDERS.replace("sys.argv[1]", "'page'").replace("sys.argv[2]", "0.1")
 # For each picture: the question, the program, its name, and a text on the screen.
@@ -24,7 +25,7 @@ PICTURES = {
     "latency": ("Which endpoint is slow?", tests.SERVICE, "service.py", "awaiting sleep"),
     "database": ("Is it the database?", ORDERS, "orders.py", "awaiting a socket"),
     "loops": ("What blocks my loop?", tests.SERVICE, "service.py", "OF THE STALL"),
-    "gil": ("Why is one core full and nothing gets faster?", tests.SHOP, "shop.py", "HOLDS"),
+    "gil": (FULL, tests.SHOP, "shop.py", "HOLDS"),
     "tasks": ("What leaks?", tests.LEAK, "leak.py", "leaks"),
 }
 
