@@ -72,12 +72,20 @@ class Agent:
                 if key.data is None:
                     with contextlib.suppress(BlockingIOError):
                         self.ours.recv(4096)
-                elif not key.data.read(time.monotonic()):
+                elif not self.safely(lambda it=key.data: it.read(time.monotonic())):
                     self.drop(key.data)
             while self.calls:
-                self.calls.popleft()()
+                self.safely(self.calls.popleft())
             while self.timers and self.timers[0][0] <= time.monotonic():
-                heapq.heappop(self.timers)[2]()
+                self.safely(heapq.heappop(self.timers)[2])
+
+    def safely(self, do):
+        """Returns do(). A program can send numbers that make no sense, and must not end the
+        agent by them."""
+        try:
+            return do()
+        except Exception as error:
+            say(f"{type(error).__name__}: {error}")
 
     def look(self):
         """Finds programs that have begun to serve, and comes again."""
@@ -109,11 +117,11 @@ class Agent:
     def push(self):
         """Sends the metrics and the profiles of the last interval, and comes again. The
         answers with which one profile ends also begin the next one."""
-        if self.settings.otlp:
-            _agent_push.push_metrics(self.otlp, self)
         if self.takers:
             Capture(self, "both", self.settings.interval, self.known(), self.hand_over)
         self.at(time.monotonic() + self.settings.interval, self.push)
+        if self.settings.otlp:
+            _agent_push.push_metrics(self.otlp, self)
 
     def hand_over(self, profile):
         if any(samples for _, samples in profile.parts):
@@ -138,8 +146,8 @@ class Agent:
 
     def drop(self, program):
         self.selector.unregister(program.link)
-        program.close()
         del self.programs[program.pid]
+        program.close()
 
     # --- Any thread ---
 

@@ -65,7 +65,7 @@ def _frame(function):
     if not function:
         return "<gone>", "", 0
     name, file = function["name"], function["file"] or ""
-    if not name and function["id"] >= C_FUNCTIONS:
+    if not name and (function["id"] or 0) >= C_FUNCTIONS:
         name = f"{os.path.basename(file)}+{function['address'] or 0:#x}"
     return clean(name or "<gone>"), clean(file), function["line"] or 0
 

@@ -12,6 +12,7 @@ from ocular._agent_metrics import clean
 SNAPSHOT, ERROR, END, STACKS = 2, 4, 5, 8
 RATE, FLAME, NOW, OBJECTS = 16, 22, 24, 30
 TOP = 20  # functions with the most CPU time
+MESSAGES_MOST = 100  # at once
 LABELS = 20  # largest number of labels from one environment
 CONTAINER = re.compile(r"[0-9a-f]{64}")
 
@@ -89,9 +90,9 @@ class Program:
         self.facts = {name: value for name, value in self.facts.items() if value}
 
     def read(self, now):
-        """Takes the messages that have come. Returns False if the process has ended, or
-        serves no longer."""
-        while True:
+        """Takes the messages that have come. Returns False if the process has ended, serves
+        no longer, or sends more than a viewer expects."""
+        for _ in range(MESSAGES_MOST):
             try:
                 message = self.link.next(TOP, self.settings.patterns)
             except OSError:
@@ -105,8 +106,11 @@ class Program:
                 self._take(value, now)
             elif request and request == self.asked and kind in (STACKS, ERROR):
                 self._answer(FLAME, value if kind == STACKS else None)
+        return False
 
     def _take(self, snapshot, now):
+        uptime_s = snapshot["uptime_s"]
+        snapshot["uptime_s"] = uptime_s if uptime_s and uptime_s < 1e9 else 0.0
         if self.snapshot is None:
             self._name(snapshot)
         elif snapshot["uptime_s"] < self.snapshot["uptime_s"]:

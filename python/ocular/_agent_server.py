@@ -2,6 +2,7 @@
 """Answers requests by HTTP for `ocular agent`. Each connection has a thread, up to
 CONNECTIONS_MOST."""
 
+import gzip
 import http.server
 import ipaddress
 import socket
@@ -69,14 +70,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(f"{profile.trouble}\n", status=501)
         return self.answer(_agent_profile.pprof(profile), "application/octet-stream")
 
-    def answer(self, content, kind="text/plain; charset=utf-8", status=200, **headers):
+    def answer(self, content, kind="text/plain; charset=utf-8", status=200):
         if isinstance(content, str):
             content = content.encode("utf-8", "replace")
         self.send_response(status)
+        wants_gzip = "gzip" in self.headers.get("Accept-Encoding", "")
+        if kind in (TEXT, OPEN_METRICS) and wants_gzip and not self.server.is_local():
+            content = gzip.compress(content, 1)
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
-        for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(content)
 
