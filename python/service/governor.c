@@ -305,6 +305,7 @@ static void read_tasks(struct Governor *governor)
 
     if (Strict_is_found())
         return;
+    TaskWalk_prepare(&governor->walk, governor->state);
     WorkerState_take(governor->service->governor_thread);
     TaskWalk_step(&governor->walk, governor->state);
     WorkerState_leave();

@@ -323,14 +323,11 @@ static double share_of(const struct Slice *slice, const struct ReadTask *one,
 static void list_task(struct Slice *slice, struct CountedTasks *group,
                       const struct ReadTask *one, uint64_t number)
 {
+    struct ListedTask *listed =
+        group ? TaskList_add(&group->oldest, number) : NULL;
     struct AwaitFrame frame = one->frame;
     const struct KnownTask *known;
-    struct ListedTask *listed;
 
-    if (group && !group->oldest.count) // The walk's first task of the group.
-        group->oldest.shown = TaskBoard_is_shown(
-            &slice->state->engine.session->tasks, CountedTasks_key(group));
-    listed = group ? TaskList_add(&group->oldest, number) : NULL;
     if (!listed)
         return;
     known = EventLoops_are_off(&slice->state->engine.loops)
@@ -522,6 +519,20 @@ bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
 {
     return now_s >= walk->next_s &&
            TaskBoard_is_asked(&state->engine.session->tasks);
+}
+
+void TaskWalk_prepare(struct TaskWalk *walk, struct State *state)
+{
+    struct TaskBoard *board = &state->engine.session->tasks;
+
+    for (unsigned i = 0; !walk->walking && i < walk->groups.count; i++) {
+        struct CountedTasks *group = &walk->groups.all[i];
+
+        if (group->coroutine.name)
+            TaskList_prepare(
+                &group->oldest,
+                TaskBoard_is_shown(board, CountedTasks_key(group)));
+    }
 }
 
 static void show(struct TaskWalk *walk, struct TaskBoard *board, bool whole,

@@ -31,6 +31,9 @@ struct TaskWalk {
 // Returns true if it is time for a slice.
 bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
                      double now_s);
+// If the next slice begins a walk, prepares the lists of single tasks. The
+// caller does not hold the GIL, because this may take longer than a slice.
+void TaskWalk_prepare(struct TaskWalk *walk, struct State *state);
 // Reads one slice. The caller holds the GIL.
 void TaskWalk_step(struct TaskWalk *walk, struct State *state);
 // Passes the groups to the thread that builds snapshots, and plans the next

@@ -285,8 +285,10 @@ TEST_WITH(a_group_that_was_asked_for_comes_first, set_up, tear_down)
         for (unsigned task = 0; task < 140; task++) {
             struct CountedTasks *group = TaskGroups_find(&groups, &line);
 
-            group->oldest.shown =
-                TaskBoard_is_shown(&board, CountedTasks_key(group));
+            if (!task)
+                TaskList_prepare(
+                    &group->oldest,
+                    TaskBoard_is_shown(&board, CountedTasks_key(group)));
             list(group, ++listed, lines);
         }
     }

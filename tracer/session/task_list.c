@@ -36,6 +36,22 @@ static void find_newest(struct TaskList *list)
             list->newest = i;
 }
 
+void TaskList_prepare(struct TaskList *list, bool shown)
+{
+    if (shown != list->shown)
+        TaskList_release(list);
+    list->count = 0;
+    list->shown = shown;
+    if (!shown || list->room)
+        return;
+    list->all = Heap_alloc(TASK_SHOWN * sizeof *list->all);
+    if (!list->all)
+        return;
+    list->room = TASK_SHOWN;
+    // The first write to memory takes long.
+    memset(list->all, 0, TASK_SHOWN * sizeof *list->all);
+}
+
 struct ListedTask *TaskList_add(struct TaskList *list, uint64_t number)
 {
     struct ListedTask *task;

@@ -40,6 +40,9 @@ struct TaskList { // All fields are 0 at first.
     bool shown;      // True if a viewer shows the list.
 };
 
+// Removes all tasks. Notes whether a viewer shows the list, and then allocates
+// the memory for all of its tasks.
+void TaskList_prepare(struct TaskList *list, bool shown);
 // Returns an empty entry for the task with this number (0 means none). Returns
 // NULL if the list is full of older tasks or there is no memory.
 struct ListedTask *TaskList_add(struct TaskList *list, uint64_t number);
