@@ -169,7 +169,8 @@ class Agent:
         for each in self.known():
             begin_ns = time.time_ns() - int(each.snapshot["uptime_s"] * 1e9)
             yield each.identity | each.facts, begin_ns, each.points
-        yield {"service": "ocular-agent"}, self.start_ns, self.points()
+        own = {"service": "ocular-agent"} | self.settings.labels
+        yield own, self.start_ns, self.points()
 
     def groups(self):
         """Yields all points with the labels that they have in common."""
@@ -299,13 +300,14 @@ def main(arguments):
         parser.error("--otlp-profiles needs --otlp URL")
     settings.patterns = tuple(settings.patterns)
     shared = attributes(os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""))
+    shared.pop("service.name", None)  # this one is the agent's own
     settings.labels = shared | dict(settings.labels)
     agent = Agent(settings)
     try:
         server = _agent_server.Server(settings.listen, agent)
-    except OSError as error:
-        host, port = settings.listen
-        say(f"cannot listen at {host}:{port}: {error.strerror}")
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or error
+        say("cannot listen at {}:{}: {}".format(*settings.listen, why))
         return 2
     try:
         agent.send_to(settings)

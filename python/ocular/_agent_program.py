@@ -73,11 +73,8 @@ class Program:
         """Finds the labels. `identity` is in each series, and `facts` are in one."""
         environment = _environment(self.pid)
         its = attributes(environment.get("OTEL_RESOURCE_ATTRIBUTES", ""))
-        service = (
-            environment.get("OTEL_SERVICE_NAME")
-            or its.pop("service.name", None)
-            or _of_command(snapshot["command"] or "")
-        )
+        service = its.pop("service.name", None) or _of_command(snapshot["command"] or "")
+        service = environment.get("OTEL_SERVICE_NAME") or service
         container = CONTAINER.search(_read(f"/proc/{self.pid}/cgroup"))
         self.identity = {"service": clean(service), "pid": str(self.pid)}
         self.identity |= self.settings.labels
@@ -159,8 +156,11 @@ def served():
     candidates = set()
     if os.environ.get("OCULAR_DIR"):
         return found - {os.getpid()}, candidates
-    here = os.readlink("/proc/self/ns/mnt")
-    for name in os.listdir("/proc"):
+    try:
+        here = os.readlink("/proc/self/ns/mnt")
+    except OSError:  # there are no namespaces
+        here = None
+    for name in os.listdir("/proc") if here else ():
         try:
             if name.isdecimal() and os.readlink(f"/proc/{name}/ns/mnt") != here:
                 candidates.add(int(name))

@@ -19,6 +19,7 @@ import urllib.request
 
 import ocular
 from ocular import _agent_otlp
+from ocular._agent_metrics import label_name
 from ocular._agent_profile import Profile, pprof
 
 QUEUE_MOST = 8 << 20  # bytes
@@ -164,7 +165,7 @@ def ingest(target, profile):
         if not samples:
             continue
         its = program.identity | program.facts
-        pairs = (f"{_plain(n)}={_plain(v)}" for n, v in its.items() if n != "service")
+        pairs = (f"{label_name(n)}={_plain(v)}" for n, v in its.items() if n != "service")
         begin = profile.start_ns // 10**9
         query = {
             "name": f"{_plain(its['service'])}{{{','.join(pairs)}}}",

@@ -130,11 +130,12 @@ def pids(url):
 
 
 def test_programs_come_and_go_and_have_bounded_series(tmp_path):
-    environment = {"OTEL_RESOURCE_ATTRIBUTES": "team=a%20b,deployment.environment=test"}
+    environment = {"OTEL_RESOURCE_ATTRIBUTES": "team=a,service.name=b,deployment.x=te%73t"}
     watch = ["--watch", "app.views.*", "--watch", "nothing.*", "--label", "team=web"]
     with agent(*watch, env=environment) as url:
         assert not pids(url)
-        its = {"OTEL_RESOURCE_ATTRIBUTES": "service.name=shop,service.version=1.2"}
+        its = {"OTEL_RESOURCE_ATTRIBUTES": "service.name=no,service.version=1.2"}
+        its["OTEL_SERVICE_NAME"] = "shop"
         with (
             Running(tmp_path, PROGRAM, env=its) as shop,
             Running(tmp_path, PROGRAM) as other,
@@ -146,9 +147,10 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
                 lambda: len(series(read(url), hot, pid=str(shop.pid))) > 20 and read(url)
             )
             usual = {"service": "shop", "pid": str(shop.pid), "team": "web"}
-            usual["deployment_environment"] = "test"
+            usual["deployment_x"] = "test"
             ((_, labels),) = series(found, "ocular_program_info", **usual)
             assert labels["version"] == "1.2" and re.match("3[.]", labels["python"])
+            assert "service_name" not in labels
             # Twenty functions, and two places that the pattern chooses.
             assert len(series(found, hot, **usual)) <= 22
             usual["file"] = r"odd \"dir\\" + "\ufffd/app/views.py"
