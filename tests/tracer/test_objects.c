@@ -395,3 +395,15 @@ TEST_WITH(test_a_leak_and_a_batch, reset, NULL)
                         growth_of(1) < 10);
     }
 }
+
+// A collection after the end of a window frees an object of this window. The
+// object was garbage already, so it does not count as one that stays alive.
+TEST_WITH(test_garbage_of_a_window, reset, NULL)
+{
+    next_window();
+    event(2, 2, true);
+    Objects_end(&objects, &now);
+    objects.collecting = true;
+    event(2, 2, false);
+    assert_int_equal(objects.pair[1].net, 0);
+}

@@ -225,7 +225,8 @@ static inline bool Objects_born(struct Objects *objects, const void *object,
     return false;
 }
 
-// Counts a birth or a death in a collection.
+// Counts a birth or a death in a collection, also after a window has ended. An
+// object of the window that dies then was garbage already, and is no leak.
 static inline void Objects_collect(struct Objects *objects, const void *object,
                                    uint32_t type, bool born)
 {
