@@ -2,9 +2,9 @@
 #include "formats/native_names.h"
 
 #include "formats/native_file.h"
+#include "formats/rust_name.h"
 #include "ipc/base/array.h"
 
-#include <ctype.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,140 +13,8 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 400
-#define MOST_PARTS 40 // Largest number of parts of a Rust path.
 
-// --- Names of C++ and Rust ---------------------------------------------------
-
-// Returns the character for which Rust writes a code such as `$LT$`, and sets
-// *end to the text after the code. Returns 0 if `text` does not begin with such
-// a code.
-static char rust_sign(const char *text, const char **end)
-{
-    static const struct {
-        const char *code;
-        char sign;
-    } signs[] = {{"$LT$", '<'},   {"$GT$", '>'},  {"$RF$", '&'},
-                 {"$BP$", '*'},   {"$C$", ','},   {"$LP$", '('},
-                 {"$RP$", ')'},   {"$SP$", '@'},  {"$u20$", ' '},
-                 {"$u27$", '\''}, {"$u5b$", '['}, {"$u5d$", ']'},
-                 {"$u7b$", '{'},  {"$u7d$", '}'}, {"$u7e$", '~'},
-                 {"$u3b$", ';'},  {"$u2b$", '+'}, {"$u22$", '"'}};
-
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        size_t size = strlen(signs[i].code);
-
-        if (strncmp(text, signs[i].code, size) == 0) {
-            *end = text + size;
-            return signs[i].sign;
-        }
-    }
-    return 0;
-}
-
-static void put(char *text, size_t size, size_t *used, const char *more,
-                size_t count)
-{
-    if (*used + count + 1 > size)
-        count = size - *used - 1;
-    memcpy(text + *used, more, count);
-    text[ *used += count] = '\0';
-}
-
-// Writes one part of a Rust path.
-static void put_rust_part(const char *part, const char *end, char *text,
-                          size_t size, size_t *used)
-{
-    if (end - part > 1 && part[0] == '_' && part[1] == '$')
-        part++;
-    while (part < end) {
-        const char *next = part + 1;
-        char sign = rust_sign(part, &next);
-
-        if (sign) {
-            put(text, size, used, &sign, 1);
-        } else if (part[0] == '.' && part + 1 < end && part[1] == '.') {
-            put(text, size, used, "::", 2);
-            next = part + 2;
-        } else {
-            put(text, size, used, part, 1);
-        }
-        part = next;
-    }
-}
-
-// Writes the name of a Rust function, whose symbol consists of "_ZN", the parts
-// with their lengths, and "E". Returns false if the symbol has another form.
-static bool put_rust(const char *symbol, char *text, size_t size)
-{
-    const char *at = symbol + 3, *part = NULL;
-    size_t used = 0, length = 0;
-
-    if (strncmp(symbol, "_ZN", 3) != 0)
-        return false;
-    *text = '\0';
-    while (isdigit((unsigned char)*at)) {
-        if (part) {
-            if (used)
-                put(text, size, &used, "::", 2);
-            put_rust_part(part, part + length, text, size, &used);
-        }
-        length = strtoul(at, (char **)&at, 10);
-        if (length > strlen(at))
-            return false;
-        part = at;
-        at += length;
-    }
-    // The last part is a hash, which is not written.
-    return *at == 'E' && part && length == 17 && *part == 'h' && used &&
-           strspn(part + 1, "0123456789abcdef") >= 16;
-}
-
-// Writes an identifier of Rust's newer symbols, which consists of its length
-// and its bytes. A number in base 62 between `s` and `_` can come first and is
-// left out. Returns the text after the identifier, or NULL.
-static const char *put_identifier(const char *at, const char *before,
-                                  char *text, size_t size, size_t *used)
-{
-    size_t length;
-
-    if (*at == 's') {
-        at = strchr(at, '_');
-        if (!at++)
-            return NULL;
-    }
-    if (!isdigit((unsigned char)*at))
-        return NULL;
-    length = strtoul(at, (char **)&at, 10);
-    at += *at == '_';
-    if (length > strlen(at))
-        return NULL;
-    put(text, size, used, before, strlen(before));
-    put(text, size, used, length ? at : "{closure}", length ? length : 9);
-    return at + length;
-}
-
-// Writes a path of Rust's newer symbols. A path is either "C" and the crate, or
-// "N", a kind, the outer path and the name. Returns the text after the path, or
-// NULL if the path has another form.
-static const char *put_path(const char *at, unsigned depth, char *text,
-                            size_t size, size_t *used)
-{
-    if (*at == 'C')
-        return put_identifier(at + 1, "", text, size, used);
-    if (*at != 'N' || !at[1] || depth == MOST_PARTS)
-        return NULL;
-    at = put_path(at + 2, depth + 1, text, size, used);
-    return at ? put_identifier(at, "::", text, size, used) : NULL;
-}
-
-static bool put_new_rust(const char *symbol, char *text, size_t size)
-{
-    size_t used = 0;
-
-    *text = '\0';
-    return strncmp(symbol, "_R", 2) == 0 &&
-           put_path(symbol + 2, 0, text, size, &used);
-}
+// --- Names of C++ ------------------------------------------------------------
 
 // Returns the function of the C++ library that demangles names, or NULL if the
 // machine has no C++ library.
@@ -164,7 +32,7 @@ void NativeNames_demangle(const char *symbol, char *text, size_t size)
     char *name = NULL;
     int status;
 
-    if (put_rust(symbol, text, size) || put_new_rust(symbol, text, size))
+    if (RustName_write(symbol, text, size))
         return;
     if (strncmp(symbol, "_Z", 2) == 0)
         found = cxx_demangler();

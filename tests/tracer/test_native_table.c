@@ -325,5 +325,12 @@ TEST(test_names_are_those_of_the_source)
         "0123456789abcdefE",
         "<alloc::vec::Vec<T> as X>::drop");
     expect_name("_RNvNtCs1234_7mycrate3foo3bar", "mycrate::foo::bar");
+    expect_name("_RNCNCINvCs1_3foo3bargKj8_NtB6_1SE00B6_",
+                "foo::bar::{closure}::{closure}");
+    expect_name("_RNvXs0_NtCs1_5alloc3vecINtB5_3VecRAhj2_ENtB7_4Drop4drop",
+                "<alloc::vec::Vec as alloc::Drop>::drop");
+    expect_name("_RNvMCs1_1aTDNtB2_1Tp1UuEL_FUmEjQAhj2_E3run",
+                "<(dyn a::T, fn, &mut [u8])>::run");
+    expect_name("_RNvB_1a", "_RNvB_1a");           // The path contains itself.
     expect_name("_ZN3foo3barEi", "foo::bar(int)"); // if there is a libstdc++
 }
