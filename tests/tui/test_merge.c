@@ -427,7 +427,13 @@ TEST_WITH(a_call_that_hangs_makes_its_worker_stand_out, prepare, finish)
 TEST(stacks_add_up_path_by_path)
 {
     const struct FlameFunction named[] = {{7, "a", "f", 1, NULL_U64, NULL},
-                                          {8, "b", "f", 2, NULL_U64, NULL}};
+                                          {8, "b", "f", 2, NULL_U64, NULL},
+                                          {FLAME_NATIVE_ID + 1, "c", "z.so",
+                                           NULL_U64, 64, "ab"}},
+                               others[] = {named[0],
+                                           named[1],
+                                           {FLAME_NATIVE_ID + 9, "c", "z.so",
+                                            NULL_U64, 64, "ab"}};
     const struct FlameRow rows[] = {{NULL_U64, NULL_U64, .1, .0, 10, 0},
                                     {0, 7, .2, .1, 20, 5},
                                     {1, 8, .3, .0, 10, 0},
@@ -441,34 +447,44 @@ TEST(stacks_add_up_path_by_path)
                              .rows = rows,
                              .row_count = 5,
                              .functions = named,
-                             .function_count = 2,
+                             .function_count = 3,
                              .waits = waits,
-                             .wait_count = 2};
+                             .wait_count = 2},
+                      two = one;
+    struct FlameRow moved[5];
+    memcpy(moved, rows, sizeof moved);
+    moved[4].id = FLAME_NATIVE_ID + 9;
+    two.rows = moved;
+    two.functions = others;
     struct IdMap first = {0}, second = {0};
     *IdMap_at(&first, 7) = 1;
     *IdMap_at(&first, 8) = 2;
     *IdMap_at(&second, 7) = 2; // Here the ids are exchanged.
     *IdMap_at(&second, 8) = 1;
     struct MergeStacks all[] = {
-        {&one, &first}, {&one, &first}, {&one, &second}};
+        {&one, &first}, {&two, &first}, {&one, &second}};
     struct FlameTable *sum = MergeStacks_make(all, 3);
     assert_non_null(sum);
     assert_int_equal(sum->samples, 27);
-    assert_int_equal(sum->row_count, 5);
-    assert_int_equal(sum->function_count, 2);
+    assert_int_equal(sum->row_count, 9);
+    assert_int_equal(sum->function_count, 3);
     assert_int_equal(sum->rows[0].cpu_ns, 30);
     assert_int_equal(sum->rows[1].cpu_ns, 40);
     assert_float_equal(sum->rows[2].share, .6, 1e-9);
-    assert_int_equal(sum->rows[2].cpu_ns, 60);
-    assert_int_equal(sum->rows[3].id, 2);
-    assert_int_equal(sum->rows[4].parent, 3);
+    assert_int_equal(sum->rows[2].cpu_ns, 20);
+    assert_int_equal(sum->rows[3].id, FLAME_NATIVE_ID);
+    assert_int_equal(sum->rows[4].id, sum->functions[2].id);
+    assert_int_equal(sum->rows[4].cpu_ns, 30);
+    assert_string_equal(sum->functions[2].build, "ab");
+    assert_int_equal(sum->rows[5].id, 2);
+    assert_int_equal(sum->rows[6].parent, 5);
     assert_int_equal(sum->wait_count, 4);
     assert_int_equal(sum->waits[0].parent, 1);
     assert_string_equal(sum->waits[0].kind, "lock");
     assert_float_equal(sum->waits[0].share, 1, 1e-9);
     assert_int_equal(sum->waits[1].ns, 20);
     assert_null(sum->waits[1].kind);
-    assert_int_equal(sum->waits[2].parent, 3);
+    assert_int_equal(sum->waits[2].parent, 5);
     assert_int_equal(sum->waits[2].ns, 50);
     FlameTable_free(sum);
     IdMap_release(&first);

@@ -14,7 +14,9 @@ struct Stacks {
     struct IdMap places; // Hash of parent and function -> index of the row + 1.
     struct IdMap waited; // Hash of parent and kind -> index of the wait + 1.
     struct IdMap listed; // Ids of the functions in `functions`.
-    bool failed;         // Memory is out.
+    // C functions of the process whose stacks are added: its ids -> merged ids.
+    struct IdMap natives;
+    bool failed; // Memory is out.
 };
 
 static double sum(double a, double b)
@@ -30,6 +32,47 @@ static uint64_t sum_ns(uint64_t a, uint64_t b)
 static uint64_t key_of(uint64_t parent, uint64_t id)
 {
     return (parent << 40 ^ id) * UINT64_C(0xFF51AFD7ED558CCD);
+}
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
+    return hash;
+}
+
+// Each process gives its C functions ids of its own. The merged id of a C
+// function is a hash of its file and its address, so that the id is the same in
+// each merged table.
+static uint64_t native_id(const struct FlameFunction *function)
+{
+    uint64_t hash = hash_text(function->address, function->file);
+    hash = key_of(0, hash_text(hash, function->build)) >> 32;
+    if (!function->file) // Callers that are not known.
+        return FLAME_NATIVE_ID;
+    return FLAME_NATIVE_ID + 1 + hash % (FLAME_WAIT_ID - FLAME_NATIVE_ID - 1);
+}
+
+// Returns the merged id of a process's function, or 0 if there is none.
+static uint64_t id_of(const struct Stacks *stacks,
+                      const struct MergeStacks *part, uint64_t id)
+{
+    bool native = FlameNative_is(id);
+    uint64_t found = IdMap_find(native ? &stacks->natives : part->ids, id);
+    return native && !found ? FLAME_NATIVE_ID : found;
+}
+
+static void find_natives(struct Stacks *stacks, const struct FlameTable *from)
+{
+    for (size_t i = 0; i < from->function_count && !stacks->failed; i++) {
+        const struct FlameFunction *function = &from->functions[i];
+        if (!FlameNative_is(function->id))
+            continue;
+        uint64_t *id = IdMap_at(&stacks->natives, function->id);
+        stacks->failed |= !id;
+        if (id)
+            *id = native_id(function);
+    }
 }
 
 static void add_times(struct FlameRow *out, const struct FlameRow *row)
@@ -95,16 +138,9 @@ static void add_rows(struct Stacks *stacks, const struct MergeStacks *part)
     stacks->failed |= !merged;
     for (size_t i = 0; i < from->row_count && !stacks->failed; i++) {
         const struct FlameRow *row = &from->rows[i];
-        uint64_t id = IdMap_find(part->ids, row->id);
+        uint64_t id = id_of(stacks, part, row->id);
         if (i && row->parent >= i) // The table is invalid.
             break;
-        // Each process gives its C functions ids of its own. The time of a C
-        // function therefore counts for the Python function that has called it.
-        if (i && FlameNative_is(row->id)) {
-            merged[i] = merged[row->parent];
-            add_times(&stacks->rows[merged[i]], row);
-            continue;
-        }
         // A function that has no merged row gets an id that no merged row has.
         if (!id && row->id != NULL_U64)
             id = row->id | UINT64_C(1) << 63;
@@ -122,13 +158,14 @@ static void add_functions(struct Stacks *stacks, const struct MergeStacks *part)
     struct Arena *arena = &stacks->out->arena;
     for (size_t i = 0; i < from->function_count && !stacks->failed; i++) {
         struct FlameFunction function = from->functions[i];
-        function.id = IdMap_find(part->ids, function.id);
+        function.id = id_of(stacks, part, function.id);
         uint64_t *listed =
             function.id ? IdMap_at(&stacks->listed, function.id) : NULL;
         if (!listed || (*listed)++)
             continue;
         function.name = Arena_text(arena, function.name);
         function.file = Arena_text(arena, function.file);
+        function.build = Arena_text(arena, function.build);
         stacks->functions[stacks->function_count++] = function;
     }
 }
@@ -171,8 +208,10 @@ struct FlameTable *MergeStacks_make(const struct MergeStacks *parts,
         uint64_t samples = parts[i].stacks->samples;
         stacks.out->kept_s = fmax(stacks.out->kept_s, kept);
         stacks.out->samples += samples == NULL_U64 ? 0 : samples;
+        find_natives(&stacks, parts[i].stacks);
         add_rows(&stacks, &parts[i]);
         add_functions(&stacks, &parts[i]);
+        IdMap_release(&stacks.natives);
     }
     if (stacks.row_count)
         stacks.rows[0].parent = NULL_U64;
