@@ -249,7 +249,8 @@ def start_tracing(
     native                  samples also show which C functions run below a
                             Python function, with those of extensions and other
                             libraries. Flame graphs and files of stacks show
-                            them. Ocular must be built with elfutils.
+                            them, but not timelines. Ocular must be built with
+                            elfutils.
 
     Raises TypeError, ValueError or OSError for a bad argument. Raises RuntimeError
     if the program is traced already, no tool id is free, or the socket cannot be
@@ -357,6 +358,7 @@ def _stop(seconds):
     if not _kept["running"].quiet:
         _say(report)
         _say_of_children(_kept["running"].children)
+        _say_of_natives(_kept["running"])
     for line in (trouble or "").splitlines():
         _say(f"ocular: {line}\n")
     if interruption is not None:
@@ -386,6 +388,12 @@ def _say_of_children(most):
             f"ocular: {most} forked children write timelines, {asked - most} more do not "
             f"(children={most})\n"
         )
+
+
+def _say_of_natives(settings):
+    timeline = settings.perfetto and not _settings.has_stacks(settings.output)
+    if settings.native and timeline and not settings.serve:
+        _say("ocular: a timeline has no C functions: --output x.html draws them\n")
 
 
 def snapshot():

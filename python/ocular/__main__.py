@@ -120,7 +120,7 @@ def _add_cost(group):
     add(
         "--native",
         action="store_true",
-        help="sample the C functions below Python functions, too",
+        help="sample C functions, too (not for timelines)",
     )
     add(
         "--exclude",

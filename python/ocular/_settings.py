@@ -208,6 +208,14 @@ STACKS = ".wall.folded"
 PAGES = ".html", ".svg"
 
 
+# Suffixes of all files that have stacks instead of a timeline.
+OF_STACKS = *PAGES, ".folded", ".speedscope.json", ".pstats", ".pb"
+
+
+def has_stacks(path):
+    return path.removesuffix(".gz").endswith(OF_STACKS)
+
+
 def page_ending(path):
     """Returns the suffix of a flame graph's name, such as ".svg.gz", or "" for another
     name."""

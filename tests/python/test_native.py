@@ -6,6 +6,7 @@ import os
 import random
 import re
 import sqlite3
+import subprocess
 import threading
 import time
 import zlib
@@ -13,7 +14,7 @@ import zlib
 import extensions
 import ocular
 import pytest
-from e2e.program import Running, top, wait_until
+from e2e.program import PYTHON, Running, top, wait_until
 
 CUT = "(callers not known)"
 DATA = bytes(random.Random(1).choices(range(64), k=200_000))
@@ -162,6 +163,22 @@ def test_a_key_of_the_viewer_asks_for_them(tmp_path):
         assert {f["line"] for f in found} == {5}
         times = [f["ns"] for f in found]
         assert times == sorted(times, reverse=True) and all(f["name"] for f in found)
+
+
+@pytest.mark.parametrize("name, said", [("x.json.gz", True), ("x.folded.gz", False)])
+def test_a_timeline_has_none(tmp_path, name, said):
+    command = [
+        PYTHON,
+        "-m",
+        "ocular",
+        "--native",
+        "--output",
+        tmp_path / name,
+        "-c",
+        "pass",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert ("a timeline has no C functions" in done.stderr) == said, done.stderr
 
 
 def test_native_is_true_or_false():

@@ -33,10 +33,14 @@ void Ui_release(struct Ui *ui)
 
 void Ui_want_natives(struct Ui *ui, bool wanted)
 {
+    bool past = wanted && Feed_is_past(ui->feed);
     ui->natives = wanted;
-    Ui_say(ui, false,
-           wanted ? "C functions are shown as soon as samples find them."
-                  : "C functions are hidden.");
+    Ui_say(
+        ui, past,
+        past
+            ? "A recording has no C functions: ocular --native --output x.html."
+        : wanted ? "C functions are shown as soon as samples find them."
+                 : "C functions are hidden.");
 }
 
 void Ui_choose(struct Ui *ui, uint64_t function)
