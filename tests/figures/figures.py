@@ -84,7 +84,7 @@ def stress():
 
 # Maps a measuring program to its approximate seconds and a function that makes its command.
 INSTRUMENTS = {
-    "tests": (850, measured_tests),
+    "tests": (1300, measured_tests),
     "accuracy": (60, accuracy),
     "bench": (240, bench),
     "idle": (60, idle),
