@@ -27,6 +27,7 @@ MODES = {
     "adaptive": ([*SERVING, *TIMELINE], 10),
     "precise": (["--mode=precise", *SERVING, "--no-perfetto"], 60),
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
+    "reference": (["--events=reference", "--threshold=0", *SERVING, "--no-perfetto"], 30),
     # In this mode samples may use the whole budget, so each timer tick sends a signal.
     "sampled": (["--budget=1", "--events=c_call", *SERVING, "--no-perfetto"], 10),
 }
