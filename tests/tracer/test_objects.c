@@ -281,6 +281,17 @@ TEST_WITH(test_a_burst_ends_its_window, reset, NULL)
     Objects_fold(&objects, &now);
     assert_float_equal(rates_of("Temporary").born, 10000, 100);
     assert_in_range(objects.sums[1].counted_born, 1000, 1002);
+    // The program gets no CPU at the window's end, and then closes the window.
+    reset();
+    Objects_open(&objects, &now, 0.1, 1e9, true);
+    for (int i = 0; i < 1000; i++) {
+        event(0, 0, true);
+        pass(1e-4);
+    }
+    now.ticks += (uint64_t)HZ;
+    event(0, 0, true);
+    Objects_fold(&objects, &now);
+    assert_float_equal(rates_of("Temporary").born, 10000, 100);
 }
 
 // A new type can get a freed type's address, and new code that of freed code.

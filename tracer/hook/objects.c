@@ -478,11 +478,24 @@ static double cpu_seconds(const struct ObjectsTime *from,
     return fmax((double)(int64_t)(to->cpu_ns - from->cpu_ns) * 1e-9, 0);
 }
 
+// Returns the length of the window. The first event after the planned end
+// closes the window. On a busy machine, this event can come much later, because
+// the program got no CPU. The objects that the program makes then to catch up
+// are not in the window, so the time without CPU must not be in it, either.
+static double window_seconds(const struct Objects *objects)
+{
+    struct ObjectsTime end = objects->ended;
+
+    if (end.ticks > objects->stop_ticks)
+        end.ticks = objects->stop_ticks;
+    return seconds(objects, &objects->opened, &end);
+}
+
 // Adds the window that has ended to the sums and to `time`. Returns the seconds
 // that its events took.
 static double add_window(struct Objects *objects, struct ObjectsTotals *time)
 {
-    double s = seconds(objects, &objects->opened, &objects->ended);
+    double s = window_seconds(objects);
     double cpu_s = cpu_seconds(&objects->opened, &objects->ended), cost_s;
 
     // If a window ended early because it was too expensive, its numbers are
