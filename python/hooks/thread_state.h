@@ -42,6 +42,9 @@ static inline const PyThreadState *ThreadState_fast(void)
 
     __asm__("movq %%fs:(%1), %0" : "=r"(state) : "r"(thread_state_place));
     return state;
+#elif defined(__aarch64__)
+    return *(PyThreadState *const *)((const char *)__builtin_thread_pointer() +
+                                     thread_state_place);
 #else
     return THREAD_STATE_CALL();
 #endif
