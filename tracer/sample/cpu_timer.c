@@ -47,8 +47,10 @@ static uintptr_t interrupted(const void *context, struct NativeWalk *native)
     native->bp = (uintptr_t)thread->uc_mcontext.gregs[REG_RBP];
     return native->pc;
 #elif defined(__aarch64__)
+    (void)native; // Only x86-64 has walks over C functions (native_stacks.c).
     return (uintptr_t)thread->uc_mcontext.pc;
 #else
+    (void)native;
     (void)thread;
     return 0;
 #endif
