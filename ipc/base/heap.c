@@ -124,10 +124,11 @@ static struct Slab *map(size_t bytes)
     all = map_anywhere(bytes + SLAB);
     if (!all)
         return NULL;
-    slab = (char *)slab_of(all + SLAB - 1);
-    if (slab > all)
-        munmap(all, (size_t)(slab - all));
-    munmap(slab + bytes, SLAB - (size_t)(slab - all));
+    // The highest aligned place leaves no gap below the last mapping.
+    slab = (char *)slab_of(all + SLAB);
+    munmap(all, (size_t)(slab - all));
+    if (slab < all + SLAB)
+        munmap(slab + bytes, (size_t)(all + SLAB - slab));
     return (struct Slab *)slab;
 }
 
