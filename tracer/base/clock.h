@@ -44,7 +44,9 @@ static inline uint64_t Clock_counter(void)
     uint64_t ticks;
 
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-    return ticks;
+    // An event of the timeline has room for 59 bits (Event_when). qemu-user
+    // counts from 1970 on, in ns.
+    return ticks & (UINT64_MAX >> 5);
 #else
     struct timespec now;
 
