@@ -113,6 +113,7 @@ static void begin(PyObject *code, unsigned steps)
                 false);
         return;
     }
+    EventLoop_end(loop, ticks);
     loop->handle = 0;
     atomic_store_explicit(&loop->state, (uintptr_t)state, memory_order_relaxed);
     atomic_store_explicit(&loop->chunk, ThreadState_chunk(state),

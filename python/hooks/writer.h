@@ -20,7 +20,8 @@ Writer_write(PyObject *code, enum HitKind kind, size_t unit, size_t to)
     uint32_t depth = ThreadState_depth(state);
     uint64_t who = Hit_who((uintptr_t)code, kind), ticks;
 
-    if (WRITER_UNLIKELY(own_trace != ring->trace ||
+    if (WRITER_UNLIKELY(own_trace != atomic_load_explicit(
+                                         &ring->trace, memory_order_relaxed) ||
                         ThreadState_chunk(state) != ring->chunk ||
                         atomic_load_explicit(
                             &ring->head, memory_order_relaxed) == ring->limit ||

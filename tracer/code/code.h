@@ -111,12 +111,14 @@ static inline size_t Code_instruction_count(const struct Code *code)
 
 static inline struct Histogram *Code_histogram(const struct Code *code)
 {
-    return atomic_load_explicit(&code->hot.histogram, memory_order_relaxed);
+    // This load pairs with the release in record_first (thread_trace_call.c).
+    return atomic_load_explicit(&code->hot.histogram, memory_order_acquire);
 }
 
 static inline struct Latency *Code_latency(const struct Code *code)
 {
-    return atomic_load_explicit(&code->cold.latency, memory_order_relaxed);
+    // This load pairs with the release in make (latency.c).
+    return atomic_load_explicit(&code->cold.latency, memory_order_acquire);
 }
 
 // Returns true for a code object that stands for C code and never runs

@@ -29,7 +29,7 @@ static struct Latency *make(struct Code *code)
     if (!latency)
         return NULL;
     Counter_add(&code->cold.grown_bytes, sizeof *latency);
-    // The release pairs with the acquire in FunctionRow_fill.
+    // The release pairs with the acquire in Code_latency.
     atomic_store_explicit(&code->cold.latency, latency, memory_order_release);
     return latency;
 }

@@ -72,7 +72,7 @@ static void record_first(struct Code *code, uint64_t self)
         Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
     Counter_add(&code->cold.grown_bytes, sizeof *histogram);
-    // The release pairs with the acquire in the thread that builds a snapshot.
+    // The release pairs with the acquire in Code_histogram.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);
     Code_refresh(code);

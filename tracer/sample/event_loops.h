@@ -177,6 +177,9 @@ static inline uint64_t EventLoop_end(struct EventLoop *loop, uint64_t ticks)
     uint64_t began = EventLoop_began(loop);
 
     atomic_store_explicit(&loop->began, 0, memory_order_relaxed);
+    // A thread that sees a value of the next step also sees that this step has
+    // ended. The fence pairs with the fence in observe (stall_watch.c).
+    atomic_thread_fence(memory_order_release);
     return ticks > began ? ticks - began : 0;
 }
 

@@ -99,6 +99,7 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
     uintptr_t code = atomic_load_explicit(&loop->code, memory_order_relaxed);
     struct WalkStart start = {
         .state = atomic_load_explicit(&loop->state, memory_order_relaxed)};
+    uintptr_t chunk = atomic_load_explicit(&loop->chunk, memory_order_relaxed);
     uint32_t newest = Registry_newest_id(watch->attribution->registry);
     struct StallPlace place;
 
@@ -107,14 +108,15 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
         if (!watch->walk->torn || !start.read)
             break;
     }
+    // The fence pairs with the fence in EventLoop_end.
+    atomic_thread_fence(memory_order_acquire);
     if (!start.read || EventLoop_began(loop) != began ||
         Counter_get(&loop->steps) != step)
         // The frames that were read may be those of the loop's next step.
         return;
     // fill() does not find the step's code object if the step runs in another
     // greenlet, which has another stack.
-    if (!fill(watch, newest, code, &place) &&
-        start.chunk == atomic_load_explicit(&loop->chunk, memory_order_relaxed))
+    if (!fill(watch, newest, code, &place) && start.chunk == chunk)
         // An exception has ended the step unseen, because PY_UNWIND was
         // switched off.
         atomic_compare_exchange_strong(&loop->began, &began, 0);

@@ -71,9 +71,7 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
 // which they are final.
 static void fill_quantiles(struct Function *f, struct Code *code)
 {
-    // This load pairs with the release in record_first.
-    const struct Histogram *histogram =
-        atomic_load_explicit(&code->hot.histogram, memory_order_acquire);
+    const struct Histogram *histogram = Code_histogram(code);
     uint64_t calls = Counter_get(&code->hot.self_calls);
     bool same = calls == code->row.quantiles_calls;
     double quantiles[2];

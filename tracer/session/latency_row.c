@@ -152,9 +152,7 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
 void LatencyRow_fill(struct Function *f, struct Code *code,
                      const struct Moment *at)
 {
-    // This load pairs with the release in latency.c.
-    struct Latency *latency =
-        atomic_load_explicit(&code->cold.latency, memory_order_acquire);
+    struct Latency *latency = Code_latency(code);
     double calls;
 
     f->wall_p50_s = f->wall_p99_s = f->wall_max_s = NAN;
