@@ -167,7 +167,6 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             ((cpu, _),) = series(found, "ocular_cpu_seconds_total", **usual)
             parts = [value for value, _ in series(found, hot, **usual)]
             assert 0 < sum(parts) <= cpu + 1
-            check_by_promtool(url)
             shop.end()
             wait_until(lambda: pids(url) == {str(other.pid)})
             assert not series(read(url), hot, pid=str(shop.pid))
@@ -214,17 +213,14 @@ def test_profiles_have_the_stacks_of_a_period(tmp_path):
         assert kind == "cpu" and head[10] == 10**9
         assert abs(head[9] / 1e9 + 1 - time.time()) < SLOW
         begin = stacks.WORK
-        assert {path[: len(begin)] for path in found} <= {begin, begin[:2]}
+        assert all(path[:3] in (begin, begin[: len(path)]) for path in found), found
         assert {path[len(begin) :] for path in found} & stacks.PATHS.keys()
         assert all(each == {"service": "program", "pid": pid} for _, each in found.values())
-        # A second profile does not have the time of the first. 0.1 s is for samples that
-        # the process adds up late.
-        clock = ~int(pid) << 3 | 2
-        used = time.clock_gettime(clock)
+        # A profile does not have the time before it. The process adds samples up late.
+        wait_until(lambda: time.clock_gettime(~int(pid) << 3 | 2) > 3)
         again = sum(ns for ns, _ in fetched("profile", 0.2, pid=pid)[1].values())
-        assert again / 1e9 < time.clock_gettime(clock) - used + 0.1
-        kind, waited, _ = fetched("wall", 1, service="program")
-        assert kind == "wall" and set(found) & set(waited)
+        assert again < 1.5e9
+        wait_until(lambda: set(found) & set(fetched("wall", 1, service="program")[1]))
         if sys.version_info >= (3, 13):
             kind, born, _ = wait_until(lambda: (it := fetched("objects", 3))[1] and it)
             assert kind == "alloc_objects" and any("float" in path for path in born)
@@ -237,13 +233,15 @@ def test_profiles_have_the_stacks_of_a_period(tmp_path):
                 fetch(f"{url}/debug/pprof/profile?{query}")
 
 
-def check_by_promtool(url):
-    """The format that Prometheus asks for has to be clean, if Prometheus is there."""
-    if shutil.which("promtool"):
+@pytest.mark.once
+@pytest.mark.skipif(not shutil.which("promtool"), reason="there is no promtool")
+def test_promtool_has_no_complaint(tmp_path):
+    with agent("--watch", "program.*") as url, stacks.running(tmp_path):
+        wait_until(lambda: series(read(url), "ocular_function_latency_seconds"))
         text, kind = fetch(url + "/metrics")
         assert kind.startswith("text/plain; version=0.0.4")
-        done = run(["promtool", "check", "metrics"], input=text.decode())
-        assert (done.status, done.out + done.err) == (0, "")
+    done = run(["promtool", "check", "metrics"], input=text.decode())
+    assert (done.status, done.out + done.err) == (0, "")
 
 
 @pytest.mark.once
@@ -298,7 +296,10 @@ class Receiver(http.server.ThreadingHTTPServer):
 
 class ReceiverHandler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        size = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(size)
+        if len(body) < size:
+            return  # the test has ended the agent
         self.server.requests.append((self.path, dict(self.headers), body))
         status = self.server.answers.pop(0) if self.server.answers else 200
         self.send_response(status)
@@ -338,7 +339,7 @@ def test_receivers_get_profiles_and_metrics(tmp_path):
     names = [texts[each.get(1, 0)] for each in tables[1]]
     places = [names[dict(fields(it[3]))[1]] if it else "" for it in tables[0]]
     paths = {tuple(places[each] for each in numbers(it.get(1, b""))) for it in tables[2]}
-    assert any(path[0] == "spin" and path[-1] == "<module>" for path in paths), paths
+    assert any(path[:1] + path[-1:] == ("spin", "<module>") for path in paths), paths
     assert all(table[0] == {} for table in tables)
     body = gzip.decompress(receiver.bodies("/v1/metrics")[-1])
     assert b"service.name" in body and b"ocular.function_cpu_seconds" in body
