@@ -32,10 +32,10 @@ endif
 
 # --- Set-up: packages and interpreter, checked again by every make -----------
 
-without_setup := help clean format lint matrix fresh wheels
+without_setup := help clean format lint matrix fresh cross wheels
 ifneq ($(filter-out $(without_setup),$(goals)),)
 setup := build/setup$(subst $() ,_,$(subst /,-,$(PYTHON))).mk
-with_tests := $(if $(filter test pytest prepare unit asan tsan valgrind coverage figures,$(goals)),--tests)
+with_tests := $(if $(filter test pytest prepare compiled unit asan tsan valgrind coverage figures,$(goals)),--tests)
 without_venv := $(if $(filter-out parts sdist install uninstall,$(goals)),,--no-venv)
 $(shell mkdir -p build && touch -a $(setup) build/units.mk)
 include $(setup)
@@ -146,7 +146,7 @@ endif
 # --- Targets ------------------------------------------------------------------
 
 .PHONY: all demo test unit pytest asan tsan valgrind coverage fuzz bench accuracy stress soak regrtest figures screenshots env format \
-	lint analyse clean help matrix fresh parts wheel wheels sdist install uninstall
+	lint analyse clean help matrix fresh cross parts wheel wheels sdist install uninstall
 
 all: extension $(top) ## build the extension and ocular-top
 
@@ -167,9 +167,11 @@ only_python := $(filter-out 0 false no,$(ONLY_PYTHON))
 readers := $(if $(only_python),,build/perfetto/complete build/speedscope/complete)
 
 # The programs that pytest's tests start.
-started := $(test_helpers:%=build/obj/%) $(test_modules) $(readers)
+compiled := $(test_helpers:%=build/obj/%) $(test_modules)
+started := $(compiled) $(readers)
 
-.PHONY: prepare
+.PHONY: prepare compiled
+compiled: all $(obj_programs) $(compiled) # all that the compiler makes
 prepare: all $(if $(only_python),,$(obj_programs)) $(started) $(here)/tests.compiled # all that `make test` runs
 
 test: prepare ## unit tests, then pytest (ARGS='-k name')
@@ -274,6 +276,9 @@ matrix: ## build and test with every CPython that is supported; as root (ARGS=--
 
 fresh: ## demo and test on a Debian with git and make only; as root (ARGS=--short)
 	@tests/install/fresh $(ARGS)
+
+cross: ## build for aarch64, and test under qemu-user; as root (ARGS=--short)
+	@tests/install/cross $(ARGS)
 
 figures: all $(test_helpers:%=build/obj/%) $(test_modules) venv $(here)/benchmarks/complete ## measure everything, compare with the baseline (ARGS='--only tests')
 	@$(running) OCULAR_BENCHMARKS='$(CURDIR)/$(here)/benchmarks' \

@@ -264,7 +264,7 @@ TEST_WITH(test_all_objects_are_counted_if_that_is_cheap, reset, NULL)
                 Objects_pair_rate(&objects, &objects.pair_sums[i]), 4000, 40);
     reset();
     objects.event_s = 4e-6; // A tenth of the time.
-    run(20, 10, true, 1);
+    run(30, 10, true, 1);
     assert_true(Objects_part(&objects) > 0.98);
 }
 
