@@ -19,6 +19,7 @@ import socket
 import time
 
 from ocular import _agent_metrics, _agent_push, _agent_server
+from ocular._agent_metrics import clean, is_free
 from ocular._agent_profile import PATIENCE_S, Capture
 from ocular._agent_program import Program, attributes, served
 from ocular._agent_push import say
@@ -45,8 +46,8 @@ class Agent:
         for end in self.ours, self.theirs:
             end.setblocking(False)
         self.selector.register(self.ours, selectors.EVENT_READ)
-        self.targets, self.takers = [], []
-        self.stopped, self.start_ns = False, time.time_ns()
+        self.targets, self.takers, self.late = [], [], 0
+        self.stopped, self.start_ns, self.pushed = False, time.time_ns(), 0
 
     # --- The first thread ---
 
@@ -131,11 +132,11 @@ class Agent:
     def send_to(self, settings):
         """Makes the receivers. Raises OSError if a file cannot be read."""
         if settings.push:
-            target = _agent_push.Target(settings.push, settings)
+            target = _agent_push.Target(settings.push, "pyroscope", settings)
             self.targets.append(target)
             self.takers.append((target, _agent_push.ingest))
         if settings.otlp:
-            self.otlp = _agent_push.Target(settings.otlp, settings)
+            self.otlp = _agent_push.Target(settings.otlp, "otlp", settings)
             self.targets.append(self.otlp)
             if settings.otlp_profiles:
                 self.takers.append((self.otlp, _agent_push.push_profiles))
@@ -160,17 +161,20 @@ class Agent:
         yield "ocular_agent_programs", (), len(self.known())
         yield "ocular_agent_programs_beyond", (), self.beyond
         yield "ocular_agent_cpu_seconds", (), time.process_time()
+        yield "ocular_agent_late", (), self.late
         for target in self.targets:
             yield from target.points()
 
     def by_program(self):
-        """Yields (labels, Unix time in ns at which the counters began, points) for each
-        program, and for the agent."""
+        """Yields (labels, Unix times in ns of the begin and of now, points) for each
+        program with a new snapshot, and for the agent."""
+        since, self.pushed = self.pushed, time.monotonic()
         for each in self.known():
-            begin_ns = time.time_ns() - int(each.snapshot["uptime_s"] * 1e9)
-            yield each.identity | each.facts, begin_ns, each.points
-        own = {"service": "ocular-agent"} | self.settings.labels
-        yield own, self.start_ns, self.points()
+            if each.heard >= since:
+                yield each.labels, each.begin_ns, each.heard_ns, each.points
+        own = {"host.name": socket.gethostname(), **self.settings.labels}
+        own["service"] = "ocular-agent"
+        yield own, self.start_ns, time.time_ns(), self.points()
 
     def groups(self):
         """Yields all points with the labels that they have in common."""
@@ -178,9 +182,9 @@ class Agent:
         for each in self.known():
             shared = tuple(each.identity.items())
             age = max(0, now - each.heard)
-            yield (*shared, *each.facts.items()), [("ocular_program", (), 1)]
+            yield tuple(each.labels.items()), [("ocular_program", (), 1)]
             yield shared, [("ocular_snapshot_age_seconds", (), age), *each.points]
-        yield (), self.points()
+        yield tuple(self.settings.labels.items()), self.points()
 
     def profile(self, kind, seconds, programs):
         """Takes a profile. Returns None if the agent ends meanwhile."""
@@ -219,9 +223,11 @@ def _interval(text):
 
 def _label(text):
     name, equals, value = text.partition("=")
-    if not equals or not name or name in _agent_metrics.RESERVED:
+    if not equals or not name:
         raise argparse.ArgumentTypeError(f"expects NAME=VALUE, not {text!r}")
-    return name, _agent_metrics.clean(value)
+    if not is_free(name):
+        raise argparse.ArgumentTypeError(f"{name!r} is the name of another label")
+    return clean(name), clean(value)
 
 
 def _pattern(text):
@@ -300,7 +306,7 @@ def main(arguments):
         parser.error("--otlp-profiles needs --otlp URL")
     settings.patterns = tuple(settings.patterns)
     shared = attributes(os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""))
-    shared.pop("service.name", None)  # this one is the agent's own
+    shared = {name: value for name, value in shared.items() if is_free(name)}
     settings.labels = shared | dict(settings.labels)
     agent = Agent(settings)
     try:

@@ -14,11 +14,8 @@ QUANTILES = {"0.5": "wall_p50_s", "0.99": "wall_p99_s"}
 FAMILIES = {
     "ocular_program": ("info", "A program that serves."),
     "ocular_cpu_seconds": ("counter", "CPU time of the process, by the kernel."),
-    "ocular_overhead_ratio": (
-        "gauge",
-        "Measured cost of tracing, as a part of the CPU time.",
-    ),
-    "ocular_overhead_allowed_ratio": ("gauge", "Cost that tracing may have."),
+    "ocular_overhead_cores": ("gauge", "Measured cost of tracing, as a part of a core."),
+    "ocular_overhead_allowed_cores": ("gauge", "Cost that tracing may have."),
     "ocular_gil_held_seconds": ("counter", "Time in which a thread had the GIL, sampled."),
     "ocular_gil_waited_seconds": ("counter", "Time of threads that waited for the GIL."),
     "ocular_gc_seconds": ("counter", "Pauses of the garbage collector."),
@@ -41,17 +38,19 @@ FAMILIES = {
     "ocular_agent_programs": ("gauge", "Programs that the agent watches."),
     "ocular_agent_programs_beyond": ("gauge", "Programs for which there was no room."),
     "ocular_agent_cpu_seconds": ("counter", "CPU time of the agent."),
+    "ocular_agent_late": ("counter", "Answers that came too late for a profile."),
     "ocular_agent_sent": ("counter", "Requests that a receiver has accepted."),
     "ocular_agent_refused": ("counter", "Requests that a receiver has refused for good."),
-    "ocular_agent_lost": ("counter", "Oldest requests, dropped for want of room."),
+    "ocular_agent_lost": ("counter", "Requests dropped for want of room, or as too old."),
     "ocular_agent_failed": ("counter", "Attempts that failed and are repeated."),
     "ocular_agent_queued_bytes": ("gauge", "Bytes that wait for a receiver."),
 }
-# Labels of single points, which no label for all numbers can replace.
-RESERVED = "function file line quantile generation receiver".split()
+# Names of the agent's own labels, also those by OpenTelemetry, which no other label has.
+RESERVED = """service pid version python container ocular function file line quantile
+generation receiver signal service_name service_version process_pid process_runtime_version
+container_id""".split()
 SUFFIXES = {"counter": "_total", "info": "_info"}
-# Numbers that a new estimate can make smaller, which Prometheus would take for a restart.
-ESTIMATED = "ocular_function_cpu_seconds", "ocular_function_calls"
+FLOORS_MOST = 1000  # more than the counters of one snapshot
 
 
 def clean(text):
@@ -62,8 +61,8 @@ def clean(text):
 def _of_program(snapshot):
     gil, overhead = snapshot["gil"], snapshot["overhead"]
     yield "ocular_cpu_seconds", (), snapshot["cpu_s"]
-    yield "ocular_overhead_ratio", (), overhead["measured"]
-    yield "ocular_overhead_allowed_ratio", (), overhead["allowed"]
+    yield "ocular_overhead_cores", (), overhead["cores"]
+    yield "ocular_overhead_allowed_cores", (), overhead["cores_allowed"]
     yield "ocular_gil_held_seconds", (), gil["held_s"]
     yield "ocular_gil_waited_seconds", (), gil["waited_s"]
     generations = snapshot["gc"]["generations"]
@@ -94,9 +93,10 @@ def _of_function(row, watched, uptime_s):
 
 
 def points(snapshot, floors):
-    """Returns the points of a program without the labels of the program, and the smallest
-    values that the estimated counters can have next. `floors` are those of the snapshot
-    before. Code objects with the same name, file and line have one series."""
+    """Returns the points of a program without the labels of the program. Code objects with
+    the same name, file and line have one series. `floors` has the last values of counters,
+    the latest ones at its end. A counter never falls below its floor, because Prometheus
+    would take this for a restart: estimates and measured clocks change, and rows leave."""
     found = {}
     for name, labels, value in _of_program(snapshot):
         if value is not None:
@@ -118,10 +118,11 @@ def points(snapshot, floors):
             before = found.get(key, 0)
             found[key] = before + value if adds else max(before, value)
     for key in found:
-        if key[0] in ESTIMATED:
-            found[key] = max(found[key], floors.get(key, 0))
-    floors = {key: value for key, value in found.items() if key[0] in ESTIMATED}
-    return [(*key, value) for key, value in found.items()], floors
+        if FAMILIES[key[0]][0] == "counter":
+            found[key] = floors[key] = max(found[key], floors.pop(key, 0))
+    for key in list(floors)[:-FLOORS_MOST]:
+        del floors[key]
+    return [(*key, value) for key, value in found.items()]
 
 
 # --- Text for Prometheus ------------------------------------------------------
@@ -131,6 +132,12 @@ def label_name(text):
     """Returns a name that Prometheus allows, for example deployment_environment."""
     name = "".join(c if c.isascii() and c.isalnum() else "_" for c in text)
     return "_" + name if name[:1].isdigit() else name
+
+
+def is_free(name):
+    """Says whether a label can have this name. Names with __ are Prometheus's own."""
+    name = label_name(name)
+    return not name.startswith("__") and name not in RESERVED
 
 
 @functools.lru_cache(8192)  # the same functions come again and again

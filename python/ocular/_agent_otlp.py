@@ -5,7 +5,6 @@ v1development of opentelemetry-proto, which can still change."""
 import functools
 import gzip
 import os
-import time
 
 import ocular
 from ocular._agent_metrics import FAMILIES
@@ -13,11 +12,12 @@ from ocular._agent_profile import PERIOD_NS, TYPES
 from ocular._agent_protobuf import Tables, fixed, number, packed, part, parts
 
 CUMULATIVE = 2
+PID = "process.pid"  # a number; all other attributes are texts
 SCOPE = part(1, part(1, "ocular") + part(2, ocular.__version__))
 
 
 def _attribute(name, value):
-    return part(1, name) + part(2, part(1, value))
+    return part(1, name) + part(2, number(3, int(value)) if name == PID else part(1, value))
 
 
 @functools.lru_cache(8192)
@@ -30,7 +30,7 @@ def _resource(labels):
     names = {
         "service": "service.name",
         "version": "service.version",
-        "pid": "process.pid",
+        "pid": PID,
         "container": "container.id",
         "python": "process.runtime.version",
     }
@@ -40,28 +40,17 @@ def _resource(labels):
 # --- Metrics ------------------------------------------------------------------
 
 
-def _summaries(rows, times):
-    """Yields a point for each summary, whose quantiles are rows of their own."""
-    found = {}
-    for (*key, (_, quantile)), value in rows:
-        row = fixed(1, float(quantile)) + fixed(2, float(value))
-        found.setdefault(tuple(key), []).append(row)
-    for key, quantiles in found.items():
-        yield _attributes(key) + times + parts(6, quantiles)
-
-
 def _numbers(rows, times):
     for pairs, value in rows:
         yield _attributes(pairs) + times + fixed(4, float(value))
 
 
 def _metric(name, rows, times):
+    """Returns a metric. A quantile is a gauge, because a summary needs count and sum."""
     kind, explanation = FAMILIES[name]
     head = part(1, name.replace("_", ".", 1)) + part(2, explanation)
     if name.endswith("_seconds"):
         head += part(3, "s")
-    if kind == "summary":
-        return head + part(11, parts(1, _summaries(rows, times)))
     points = parts(1, _numbers(rows, times))
     if kind == "counter":
         return head + part(7, points + number(2, CUMULATIVE) + number(3, 1))
@@ -70,13 +59,14 @@ def _metric(name, rows, times):
 
 def metrics(programs):
     """Returns a request with the points of each program. `programs` has tuples of the
-    labels of a resource, the Unix time at which its counters began, and its points."""
-    now, found = time.time_ns(), []
-    for labels, begin_ns, points in programs:
+    labels of a resource, the Unix times at which its counters began and at which it had
+    its points, and these points."""
+    found = []
+    for labels, begin_ns, now_ns, points in programs:
         families = {}
         for name, pairs, value in points:
             families.setdefault(name, []).append((pairs, value))
-        times = fixed(2, begin_ns) + fixed(3, now)
+        times = fixed(2, begin_ns) + fixed(3, now_ns)
         rows = parts(2, (_metric(name, rows, times) for name, rows in families.items()))
         found.append(part(1, _resource(labels)) + part(2, SCOPE + rows))
     return gzip.compress(parts(1, found), 1, mtime=0)
@@ -100,7 +90,7 @@ def profiles(profile):
             head = part(1, value_type) + parts(2, rows) + fixed(3, profile.start_ns)
             head += number(4, profile.duration_ns) + part(5, value_type)
             found.append(head + number(6, PERIOD_NS) + part(7, os.urandom(16)))
-        resource = _resource(program.identity | program.facts)
+        resource = _resource(program.labels)
         found = part(2, SCOPE + parts(2, found))
         resources.append(part(1, resource) + found)
     stacks = [packed(1, map(tables.frame, frames)) for frames in stacks]

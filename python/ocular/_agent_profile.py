@@ -125,7 +125,7 @@ class Capture:
             self.count()
         else:
             for program in programs:
-                program.get(FLAME, lambda stacks, it=program: self.begin(it, stacks))
+                program.get(FLAME, self.begin)
         agent.at(self.until, self.end)
         agent.at(self.until + PATIENCE_S, self.finish)
 
@@ -142,7 +142,7 @@ class Capture:
     def end(self):
         request = NOW if self.kind == "objects" else FLAME
         for program in list(self.waiting):
-            program.get(request, lambda found, it=program: self.take(it, found))
+            program.get(request, self.take)
         if not self.waiting:
             self.finish()
 
@@ -159,8 +159,15 @@ class Capture:
             self.finish()
 
     def finish(self):
+        """Ends the profile without the programs that have not answered."""
         done, self.done = self.done, None
         if done:
+            if time.monotonic() > self.until:
+                self.agent.late += len(self.waiting)
+            for program in self.waiting:
+                program.forget(self.begin)
+                program.forget(self.take)
+            self.before, self.waiting = {}, set()
             done(self.profile)
 
 

@@ -3,10 +3,12 @@
 
 import os
 import re
+import socket
+import time
 import urllib.parse
 
 from ocular import _agent_metrics, _ocular
-from ocular._agent_metrics import clean
+from ocular._agent_metrics import clean, is_free
 
 # Numbers of messages (docs/protocol.md).
 SNAPSHOT, ERROR, END, STACKS = 2, 4, 5, 8
@@ -22,8 +24,8 @@ def attributes(text):
     found = {}
     for part in text.split(",")[:LABELS]:
         name, equals, value = part.partition("=")
-        if equals and name.strip() and name.strip() not in _agent_metrics.RESERVED:
-            found[name.strip()] = clean(urllib.parse.unquote(value.strip()))
+        if equals and name.strip():
+            found[clean(name.strip())] = clean(urllib.parse.unquote(value.strip()))
     return found
 
 
@@ -65,26 +67,29 @@ class Program:
         self.pid, self.settings = pid, settings
         self.link = _ocular.Watched(pid)
         self.link.ask(RATE, settings.interval)
-        self.snapshot, self.heard = None, None
+        self.snapshot = None
         self.points, self.floors = [], {}
         self.waiting, self.asked = {FLAME: [], NOW: []}, 0
 
     def _name(self, snapshot):
-        """Finds the labels. `identity` is in each series, and `facts` are in one."""
+        """Finds the labels. `identity` is in each series, and `labels` are all."""
         environment = _environment(self.pid)
         its = attributes(environment.get("OTEL_RESOURCE_ATTRIBUTES", ""))
-        service = its.pop("service.name", None) or _of_command(snapshot["command"] or "")
+        service = its.get("service.name") or _of_command(snapshot["command"] or "")
         service = environment.get("OTEL_SERVICE_NAME") or service
         container = CONTAINER.search(_read(f"/proc/{self.pid}/cgroup"))
         self.identity = {"service": clean(service), "pid": str(self.pid)}
         self.identity |= self.settings.labels
-        self.facts = its | {
-            "version": its.pop("service.version", ""),
+        facts = {
+            "version": its.get("service.version"),
             "python": clean(snapshot["python"] or "").removeprefix("CPython "),
             "container": container[0][:12] if container else "",
             "ocular": clean(snapshot["version"] or ""),
         }
-        self.facts = {name: value for name, value in self.facts.items() if value}
+        self.labels = {"host.name": socket.gethostname()}
+        self.labels |= {name: value for name, value in its.items() if is_free(name)}
+        self.labels |= {name: value for name, value in facts.items() if value}
+        self.labels |= self.identity
 
     def read(self, now):
         """Takes the messages that have come. Returns False if the process has ended, serves
@@ -108,13 +113,15 @@ class Program:
     def _take(self, snapshot, now):
         uptime_s = snapshot["uptime_s"]
         snapshot["uptime_s"] = uptime_s if uptime_s and uptime_s < 1e9 else 0.0
+        self.heard, self.heard_ns = now, time.time_ns()
         if self.snapshot is None:
             self._name(snapshot)
-        elif snapshot["uptime_s"] < self.snapshot["uptime_s"]:
-            self.floors = {}  # another trace has begun
-        self.snapshot, self.heard = snapshot, now
+        if not self.snapshot or snapshot["uptime_s"] < self.snapshot["uptime_s"]:
+            self.floors = {}  # a trace has begun
+            self.begin_ns = self.heard_ns - int(snapshot["uptime_s"] * 1e9)
+        self.snapshot = snapshot
         snapshot["cpu_s"] = _cpu_s(self.pid)
-        self.points, self.floors = _agent_metrics.points(snapshot, self.floors)
+        self.points = _agent_metrics.points(snapshot, self.floors)
         self._answer(NOW, snapshot)
 
     def ask(self, request):
@@ -125,8 +132,8 @@ class Program:
             return 0
 
     def get(self, request, take):
-        """Calls take(stacks) for FLAME, or take(snapshot) for NOW, when the answer has
-        come, or take(None)."""
+        """Calls take(self, stacks) for FLAME, or take(self, snapshot) for NOW, when the
+        answer has come, or take(self, None)."""
         self.waiting[request].append(take)
         if request == FLAME and self.asked:
             return
@@ -141,7 +148,12 @@ class Program:
         if request == FLAME:
             self.asked = 0
         for take in waiting:
-            take(value)
+            take(self, value)
+
+    def forget(self, take):
+        for waiting in self.waiting.values():
+            if take in waiting:
+                waiting.remove(take)
 
     def close(self):
         self.link = None

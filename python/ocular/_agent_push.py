@@ -3,12 +3,15 @@
 receiver that is slow or gone delays nothing else."""
 
 import collections
+import contextlib
 import email.utils
 import http.client
+import ipaddress
 import json
 import os
 import random
 import re
+import socket
 import ssl
 import sys
 import threading
@@ -25,7 +28,10 @@ from ocular._agent_profile import Profile, pprof
 QUEUE_MOST = 8 << 20  # bytes
 TIMEOUT_S = 10
 PAUSE_MOST_S = 60
-AGAIN = (408, 425, 429, 500, 502, 503, 504)
+AGE_MOST_S = 600  # of a request that is repeated
+AGAIN = (429, 502, 503, 504)  # by OTLP; another answer speaks of the request itself
+# A receiver of OTLP that rejects points says how many in field 1 of field 1.
+REJECTED = re.compile(rb"\x0a[\x80-\xff]*[\0-\x7f]\x08[\x80-\xff]*[\x01-\x7f]")
 PROTOBUF = {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
 SAMPLE_TYPES = {
     name: {"units": "nanoseconds", "aggregation": "sum", "sampled": True}
@@ -37,11 +43,42 @@ def say(text):
     print(f"ocular agent: {text}", file=sys.stderr, flush=True)
 
 
+def is_loopback(host):
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
     """Follows no redirection, which could give the token to somebody else."""
 
     def redirect_request(self, *_):
         return None
+
+
+class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
+    """Gives a receiver TIMEOUT_S for all headers of its answer."""
+
+    def do_open(self, http_class, request, **more):
+        def connect(*arguments, **settings):
+            connection = http_class(*arguments, **settings)
+            answer = connection.getresponse
+
+            def getresponse():
+                end = connection.sock.shutdown
+                timer = threading.Timer(TIMEOUT_S, end, [socket.SHUT_RDWR])
+                timer.daemon = True
+                timer.start()
+                try:
+                    return answer()
+                finally:
+                    timer.cancel()
+
+            connection.getresponse = getresponse
+            return connection
+
+        return super().do_open(connect, request, **more)
 
 
 def check_url(text):
@@ -56,52 +93,66 @@ def check_url(text):
 
 
 class Target(threading.Thread):
-    """A receiver. `counts` has the requests that were sent, refused for good and lost for
-    want of room, and the attempts that failed."""
+    """A receiver. `counts` has the requests that were sent, refused for good and lost, and
+    the attempts that failed. `signal` is "otlp" or "pyroscope"."""
 
-    def __init__(self, url, settings):
+    def __init__(self, url, signal, settings):
         super().__init__(daemon=True)
         self.url, self.token_file = url, settings.token_file
+        self.labels = ("receiver", url), ("signal", signal)
         self.queue, self.bytes = collections.deque(), 0
         self.changed = threading.Condition()
         self.counts = collections.Counter()
         if settings.ca_file:
             open(settings.ca_file).close()  # an error of ssl has no name of a file
         context = ssl.create_default_context(cafile=settings.ca_file)
-        https = urllib.request.HTTPSHandler(context=context)
-        self.opener = urllib.request.build_opener(_NoRedirect, https)
+        handlers = [_NoRedirect, _Handler(context=context)]
+        if is_loopback(urllib.parse.urlsplit(url).hostname):
+            handlers.append(urllib.request.ProxyHandler({}))  # no proxy can reach it
+        self.opener = urllib.request.build_opener(*handlers)
         self.read_token()
 
     def read_token(self):
         """Reads the token for each request, because a token file can change."""
         if not self.token_file:
             return {}
-        with open(self.token_file, encoding="ascii") as file:
-            return {"Authorization": f"Bearer {file.read().strip()}"}
+        with open(self.token_file, encoding="utf-8", errors="replace") as file:
+            token = file.readline().strip()
+        if not token or not token.isascii() or not token.isprintable():
+            raise ValueError("the first line of the token file is not a token")
+        return {"Authorization": f"Bearer {token}"}
 
     def put(self, path, headers, body):
-        """Adds a request. If there is no room, drops the oldest requests."""
+        """Adds a request. If there is no room, drops the oldest requests, but not the one
+        that run() sends, which is not in the queue meanwhile."""
         with self.changed:
-            self.queue.append((path, headers, body))
+            self.queue.append((path, headers, body, time.monotonic()))
             self.bytes += len(body)
-            while self.bytes > QUEUE_MOST:
+            while self.bytes > QUEUE_MOST and self.queue:
                 self.bytes -= len(self.queue.popleft()[2])
                 self.counts["lost"] += 1
             self.changed.notify()
 
     def points(self):
         for name in ("sent", "refused", "lost", "failed"):
-            yield f"ocular_agent_{name}", (("receiver", self.url),), self.counts[name]
-        yield "ocular_agent_queued_bytes", (("receiver", self.url),), self.bytes
+            yield f"ocular_agent_{name}", self.labels, self.counts[name]
+        yield "ocular_agent_queued_bytes", self.labels, self.bytes
 
     def run(self):
         failures = 0
         while True:
             with self.changed:
                 self.changed.wait_for(lambda: self.queue)
-                item = self.queue[0]
-            outcome, pause, why = self.send(*item)
+                item = self.queue.popleft()
+            *request, since = item
+            outcome, pause, why = self.send(*request)
             self.counts[outcome] += 1
+            with self.changed:
+                if outcome == "failed" and time.monotonic() < since + AGE_MOST_S:
+                    self.queue.appendleft(item)
+                else:
+                    self.bytes -= len(item[2])
+                    self.counts["lost"] += outcome == "failed"
             if outcome == "failed":
                 failures += 1
                 if failures == 1:
@@ -114,11 +165,6 @@ class Target(threading.Thread):
             if failures:
                 say(f"{self.url} answers again")
             failures = 0
-            with self.changed:
-                if self.queue and self.queue[0] is item:
-                    self.bytes -= len(self.queue.popleft()[2])
-                else:  # put() has dropped the request meanwhile
-                    self.counts["lost"] -= 1
 
     def send(self, path, headers, body):
         """Returns the outcome, the pause that the receiver asks for, and a reason."""
@@ -127,7 +173,11 @@ class Target(threading.Thread):
             headers["User-Agent"] = f"ocular/{ocular.__version__}"
             request = urllib.request.Request(self.url + path, body, headers)
             with self.opener.open(request, timeout=TIMEOUT_S) as answer:
-                answer.read(65536)
+                content = b""
+                with contextlib.suppress(OSError, http.client.HTTPException):
+                    content = answer.read1(4096)
+            if REJECTED.match(content):
+                return "refused", None, "it rejects a part of the request"
             return "sent", None, ""
         except urllib.error.HTTPError as error:
             with error:
@@ -135,7 +185,7 @@ class Target(threading.Thread):
                 if error.code not in AGAIN:
                     return "refused", None, why
                 return "failed", _retry_after(error.headers.get("Retry-After")), why
-        except (OSError, ValueError, http.client.HTTPException) as error:
+        except Exception as error:  # whatever a receiver does must not end the thread
             return "failed", None, str(getattr(error, "reason", error))
 
 
@@ -146,7 +196,7 @@ def _retry_after(text):
             return min(max(int(text), 1), 10 * PAUSE_MOST_S)
         when = email.utils.parsedate_to_datetime(text).timestamp()
         return min(max(when - time.time(), 1), 10 * PAUSE_MOST_S)
-    except (AttributeError, ValueError):
+    except (AttributeError, OverflowError, TypeError, ValueError):
         return None
 
 
@@ -164,11 +214,12 @@ def ingest(target, profile):
     for program, samples in profile.parts:
         if not samples:
             continue
-        its = program.identity | program.facts
-        pairs = (f"{label_name(n)}={_plain(v)}" for n, v in its.items() if n != "service")
+        its = {label_name(name): value for name, value in program.labels.items()}
+        service = re.sub(r"[^A-Za-z0-9_./-]", "_", its.pop("service"))
+        pairs = (f"{name}={_plain(value)}" for name, value in its.items())
         begin = profile.start_ns // 10**9
         query = {
-            "name": f"{_plain(its['service'])}{{{','.join(pairs)}}}",
+            "name": f"{service}{{{','.join(pairs)}}}",
             "from": begin,
             "until": max(begin + 1, (profile.start_ns + profile.duration_ns) // 10**9),
             "format": "pprof",

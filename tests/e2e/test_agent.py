@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests that `ocular agent` finds programs and hands their numbers over."""
 
+import collections
 import contextlib
 import gzip
 import http.server
@@ -21,7 +22,8 @@ import pytest
 from e2e import stacks
 from e2e.pftrace import fields, varint
 from e2e.program import PYTHON, SLOW, Running, run, start, wait_until
-from ocular import _agent_push
+from ocular import _agent_metrics, _agent_profile, _agent_push
+from ocular._agent_program import FLAME, NOW, Program
 
 AGENT = [PYTHON, "-m", "ocular", "agent"]
 OPEN = {"Accept": "application/openmetrics-text; version=1.0.0"}
@@ -134,8 +136,8 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
     watch = ["--watch", "app.views.*", "--watch", "nothing.*", "--label", "team=web"]
     with agent(*watch, env=environment) as url:
         assert not pids(url)
-        its = {"OTEL_RESOURCE_ATTRIBUTES": "service.name=no,service.version=1.2"}
-        its["OTEL_SERVICE_NAME"] = "shop"
+        its = "service.name=no,service.version=1.2,pid=7,service=fake,__name__=evil"
+        its = {"OTEL_RESOURCE_ATTRIBUTES": its, "OTEL_SERVICE_NAME": "shop"}
         with (
             Running(tmp_path, PROGRAM, env=its) as shop,
             Running(tmp_path, PROGRAM) as other,
@@ -150,7 +152,7 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             usual["deployment_x"] = "test"
             ((_, labels),) = series(found, "ocular_program_info", **usual)
             assert labels["version"] == "1.2" and re.match("3[.]", labels["python"])
-            assert "service_name" not in labels
+            assert not {"__name__", "service_name"} & labels.keys()
             # Twenty functions, and two places that the pattern chooses.
             assert len(series(found, hot, **usual)) <= 22
             usual["file"] = r"odd \"dir\\" + "\ufffd/app/views.py"
@@ -164,6 +166,7 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             chosen = series(found, latency, function="other", **usual)
             assert {labels["quantile"] for _, labels in chosen} == {"0.5", "0.99"}
             assert not series(found, latency, function="hot_1")
+            assert series(found, "ocular_overhead_cores", **usual)
             ((cpu, _),) = series(found, "ocular_cpu_seconds_total", **usual)
             parts = [value for value, _ in series(found, hot, **usual)]
             assert 0 < sum(parts) <= cpu + 1
@@ -171,6 +174,35 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             wait_until(lambda: pids(url) == {str(other.pid)})
             assert not series(read(url), hot, pid=str(shop.pid))
         wait_until(lambda: not pids(url))
+
+
+@pytest.mark.once
+def test_counters_never_go_back():
+    def read(gc_s, ids):
+        collected = {"generations": [{"total_s": gc_s, "collections": 1}]}
+        its = {"watched": [], "loops": [], "gil": rest, "overhead": rest, "gc": collected}
+        its["functions"] = [rest | {"id": id, "name": "f", "calls": 10} for id in ids]
+        points = _agent_metrics.points(rest | its, floors)
+        return {name: value for name, _, value in points}
+
+    rest, floors = collections.defaultdict(int, file="f.py", calls_exact=True), {}
+    first = read(2.0, [1, 2])
+    assert first["ocular_function_counted_calls"] == 20
+    assert "ocular_function_calls" not in read(2.0, []) and read(1.9, [1]) == first
+
+
+@pytest.mark.once
+def test_a_stopped_program_costs_no_memory():
+    program = Program.__new__(Program)
+    program.link = types.SimpleNamespace(ask=lambda request: 1)
+    program.waiting, program.asked, profiles = {FLAME: [], NOW: []}, 0, []
+    agent = types.SimpleNamespace(at=lambda when, do: None, late=0)
+    for kind in "both", "both", "wall", "objects":
+        it = _agent_profile.Capture(agent, kind, 0, [program], profiles.append)
+        it.end()
+        it.finish()
+    assert program.waiting == {FLAME: [], NOW: []} and not it.waiting
+    assert len(profiles) == agent.late == 4
 
 
 def numbers(data):
@@ -254,7 +286,8 @@ def test_promtool_has_no_complaint(tmp_path):
         (["--listen", "127.0.0.1:TAKEN"], "in use"),
         (["--interval", "nan"], "expects 1 to 60 seconds"),
         (["--label", "team"], "expects NAME=VALUE"),
-        (["--label", "file=x"], "expects NAME=VALUE"),
+        (["--label", "file=x"], "is the name of another label"),
+        (["--label", "_-name=x"], "is the name of another label"),
         (["--watch", ""], "expects a pattern"),
         (["surplus"], "unrecognized arguments"),
         (["--push", "ftp://x"], "it has to begin with http"),
@@ -262,6 +295,7 @@ def test_promtool_has_no_complaint(tmp_path):
         (["--push", "http://name:password@x"], "--token-file gives a password"),
         (["--otlp-profiles"], "needs --otlp URL"),
         (["--push", "http://x", "--token-file", "/no"], "No such file or directory: '/no'"),
+        (["--push", "http://x", "--token-file", "/dev/null"], "is not a token"),
         (["--push", "http://x", "--ca-file", "/dev/null"], "cannot use the token or"),
     ],
 )
@@ -305,9 +339,15 @@ class ReceiverHandler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         if status == 429:
             self.send_header("Retry-After", "1")
+        if status == 503:
+            self.send_header("Retry-After", "Mon, 99999999999999999999 Jan 2020")
         self.send_header("Location", self.server.url + "/elsewhere")
-        self.send_header("Content-Length", "0")
+        self.send_header(
+            "Content-Length", {"/cut": "9", "/partly": "4"}.get(self.path, "0")
+        )
         self.end_headers()
+        if self.path == "/partly":  # rejects 5 points
+            self.wfile.write(b"\n\2\10\5")
 
     do_GET = do_POST
 
@@ -315,17 +355,36 @@ class ReceiverHandler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def test_receivers_get_profiles_and_metrics(tmp_path):
-    Path("token").write_text("secret\n")
+def read_otlp(body):
+    for _, resource in fields(gzip.decompress(body)):
+        resource = dict(fields(resource))
+        pairs = [dict(fields(pair)) for _, pair in fields(resource[1])]
+        its = {pair[1].decode(): dict(fields(pair[2])) for pair in pairs}
+        metrics = [dict(fields(it)) for n, it in fields(resource[2]) if n == 2]
+        assert len(its) == len(pairs) and not any(11 in it for it in metrics)  # summaries
+        for cpu in (it[7] for it in metrics if it[1] == b"ocular.cpu_seconds"):
+            point = dict(fields(dict(fields(cpu))[1]))
+            yield its, point[2], point[3]
+
+
+def test_receivers_get_profiles_and_metrics(tmp_path, monkeypatch):
+    Path("token").write_text("secret\nanother line\n")
+    its = "service.name=my shop:1,process.pid=7,__name__=x,odd-name=1,odd_name=2"
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", its)
     with Receiver() as receiver, stacks.running(tmp_path):
         options = ["--push", receiver.url, "--otlp", receiver.url, "--otlp-profiles"]
-        with agent(*options, "--token-file", "token", "--label", "team=a b"):
+        options += ["--watch", "program.*", "--label", "team=a b"]
+        with agent(*options, "--token-file", "token") as url:
             paths = "/ingest?", "/v1/metrics", "/v1development/profiles"
-            wait_until(lambda: all(receiver.bodies(path) for path in paths))
+            wait_until(lambda: all(len(receiver.bodies(path)) > 2 for path in paths))
+            sent = series(read(url), "ocular_agent_sent_total")
+    assert {labels["signal"] for _, labels in sent} == {"otlp", "pyroscope"}
     assert all(h["Authorization"] == "Bearer secret" for _, h, _ in receiver.requests)
     query = next(path for path, _, _ in receiver.requests if path.startswith("/ingest?"))
     query = dict(urllib.parse.parse_qsl(query.partition("?")[2]))
-    assert re.fullmatch(r"program\{pid=\d+,team=a_b,.*python=3[^}]*\}", query["name"])
+    its = re.fullmatch(r"my_shop_1\{(host_name=.*,python=3[^}]*)\}", query["name"])[1]
+    its = sorted(each.split("=")[0] for each in its.split(","))
+    assert its == "host_name ocular odd_name pid python team".split()
     assert int(query["until"]) > int(query["from"]) and query["format"] == "pprof"
     body = receiver.bodies("/ingest?")[-1]
     content = body.split(b"\r\n\r\n", 1)[1].split(b"\r\n--")[0]
@@ -341,13 +400,20 @@ def test_receivers_get_profiles_and_metrics(tmp_path):
     paths = {tuple(places[each] for each in numbers(it.get(1, b""))) for it in tables[2]}
     assert any(path[:1] + path[-1:] == ("spin", "<module>") for path in paths), paths
     assert all(table[0] == {} for table in tables)
-    body = gzip.decompress(receiver.bodies("/v1/metrics")[-1])
-    assert b"service.name" in body and b"ocular.function_cpu_seconds" in body
+    found = [it for body in receiver.bodies("/v1/metrics") for it in read_otlp(body)]
+    assert found[0][0]["process.pid"].keys() == {3} and found[0][0].keys() >= {"host.name"}
+    begins, times = {begin for _, begin, _ in found}, [now for _, _, now in found]
+    assert len(begins) == 1 and sorted(set(times)) == times and len(times) > 1
 
 
-def target(receiver, **settings):
+def target(receiver, *paths, **settings):
     settings = {"token_file": None, "ca_file": None} | settings
-    return _agent_push.Target(receiver, types.SimpleNamespace(**settings))
+    it = _agent_push.Target(receiver, "otlp", types.SimpleNamespace(**settings))
+    for path in paths:
+        it.put(path, {}, b"x")
+    if paths:
+        it.start()
+    return it
 
 
 @pytest.mark.once
@@ -362,6 +428,22 @@ def test_failed_requests_are_repeated_and_the_oldest_are_lost(monkeypatch):
     seen = [path for path, _, _ in receiver.requests]
     assert seen == ["/1", "/1", "/1", "/2", "/3", "/4", "/5"]
     assert it.counts == {"lost": 1, "failed": 2, "refused": 2, "sent": 3}
+    monkeypatch.setattr(_agent_push, "AGE_MOST_S", 0)
+    with Receiver(500, 503) as receiver:
+        it = target(receiver.url, "/x", "/old", "/partly", "/cut")
+        wait_until(lambda: not it.bytes)
+    assert it.counts == {"refused": 2, "failed": 1, "lost": 1, "sent": 1}
+
+    def send(*_):  # put() does not drop the request that is on its way
+        it.put("/y", {}, bytes(_agent_push.QUEUE_MOST))
+        return "sent", None, ""
+
+    it = target("http://unused")
+    it.send = send
+    it.put("/x", {}, b"x")
+    it.start()
+    wait_until(lambda: not it.bytes)
+    assert it.counts == {"lost": 1, "sent": 1}
 
 
 @pytest.mark.once
@@ -375,17 +457,13 @@ def test_a_certificate_and_a_proxy(monkeypatch):
         context.load_cert_chain("cert", "key")
         receiver.socket = context.wrap_socket(receiver.socket, server_side=True)
         url = receiver.url.replace("http", "https")
-        strange, known = target(url), target(url, ca_file="cert")
-        for each in strange, known:
-            each.put("/x", {}, b"x")
-            each.start()
+        strange, known = target(url, "/x"), target(url, "/x", ca_file="cert")
         wait_until(lambda: strange.counts["failed"] > 1 and known.counts["sent"])
         assert len(receiver.requests) == 1 and not strange.counts["sent"]
-    with Receiver() as proxy:
+    with Receiver() as proxy, Receiver() as near:
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)
-        it = target("http://receiver.invalid")
-        it.put("/x", {}, b"x")
-        it.start()
-        wait_until(lambda: proxy.requests)
+        target("http://receiver.invalid", "/x")
+        target(near.url, "/x")
+        wait_until(lambda: proxy.requests and near.requests)
         assert proxy.requests[0][0] == "http://receiver.invalid/x"
