@@ -186,12 +186,19 @@ class Agent:
             yield shared, [("ocular_snapshot_age_seconds", (), age), *each.points]
         yield tuple(self.settings.labels.items()), self.points()
 
-    def profile(self, kind, seconds, programs):
-        """Takes a profile. Returns None if the agent ends meanwhile."""
-        answer = queue.SimpleQueue()
-        self.call(lambda: Capture(self, kind, seconds, programs, answer.put))
-        with contextlib.suppress(queue.Empty):
-            return answer.get(timeout=seconds + 2 * PATIENCE_S)
+    def profile(self, kind, seconds, programs, is_wanted):
+        """Takes a profile. Returns None if the agent ends meanwhile, or if nobody wants the
+        profile any longer."""
+        answer, captures = queue.SimpleQueue(), []
+        self.call(
+            lambda: captures.append(Capture(self, kind, seconds, programs, answer.put))
+        )
+        until = time.monotonic() + seconds + 2 * PATIENCE_S
+        while time.monotonic() < until and is_wanted():
+            with contextlib.suppress(queue.Empty):
+                return answer.get(timeout=0.5)
+        self.call(lambda: [capture.finish() for capture in captures])
+        return None
 
     def metrics(self, open_metrics):
         return _agent_metrics.text(self.groups(), open_metrics)

@@ -4,18 +4,22 @@ CONNECTIONS_MOST."""
 
 import gzip
 import http.server
-import ipaddress
+import io
 import socket
 import socketserver
 import sys
 import threading
+import time
 import urllib.parse
 
 import ocular
 from ocular import _agent_profile
+from ocular._agent_push import is_loopback
 
 CONNECTIONS_MOST = 32
+PROFILES_MOST = 4  # at once; /metrics needs the other connections
 PATIENCE_S = 10  # time for a client to send its request, and to read
+HEADERS_MOST = 65536  # bytes
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 INDEX = """\
@@ -33,7 +37,43 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     server_version = f"ocular/{ocular.__version__}"
     timeout = PATIENCE_S
 
+    def handle_one_request(self):
+        """Gives the client PATIENCE_S for the whole request, which has no content."""
+        until, head = time.monotonic() + PATIENCE_S, b""
+        while b"\r\n\r\n" not in head and len(head) < HEADERS_MOST:
+            left = until - time.monotonic()
+            self.connection.settimeout(max(left, 0.001))
+            more = self.connection.recv(HEADERS_MOST) if left > 0 else b""
+            if not more:
+                self.close_connection = True
+                return
+            head += more
+        self.connection.settimeout(PATIENCE_S)
+        self.rfile = io.BytesIO(head)
+        super().handle_one_request()
+
+    def is_meant(self):
+        """Says whether the client wants this server. A page in a browser could give its own
+        name the address of this machine, and then read the answer."""
+        try:
+            name = urllib.parse.urlsplit("//" + self.headers.get("Host", "localhost"))
+            return not self.server.is_local() or is_loopback(name.hostname)
+        except ValueError:
+            return False
+
+    def is_there(self):
+        """Says whether the client still waits."""
+        self.connection.settimeout(0)
+        try:
+            return self.connection.recv(1, socket.MSG_PEEK) != b""
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
+        finally:
+            self.connection.settimeout(PATIENCE_S)
+
     def do_GET(self):
+        if not self.is_meant():
+            return self.answer("The Host is not localhost.\n", status=403)
         path, _, query = self.path.partition("?")
         if path == "/metrics":
             return self.metrics()
@@ -63,7 +103,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         ]
         if not programs:
             return self.answer("No such program serves.\n", status=404)
-        profile = self.server.agent.profile(kind, seconds, programs)
+        if not self.server.profiles.acquire(blocking=False):
+            return self.answer(f"{PROFILES_MOST} profiles are taken now.\n", status=503)
+        try:
+            profile = self.server.agent.profile(kind, seconds, programs, self.is_there)
+        finally:
+            self.server.profiles.release()
         if profile is None:
             return self.answer("The agent does not answer.\n", status=503)
         if profile.trouble and not any(samples for _, samples in profile.parts):
@@ -93,6 +138,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, address, agent):
         self.agent = agent
         self.free = threading.BoundedSemaphore(CONNECTIONS_MOST)
+        self.profiles = threading.BoundedSemaphore(PROFILES_MOST)
         if ":" in address[0]:
             self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
@@ -105,7 +151,7 @@ class Server(http.server.ThreadingHTTPServer):
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def is_local(self):
-        return ipaddress.ip_address(self.server_address[0]).is_loopback
+        return is_loopback(self.server_address[0])
 
     def server_bind(self):  # the base class also looks up the host's name
         socketserver.TCPServer.server_bind(self)
