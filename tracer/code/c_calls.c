@@ -13,6 +13,9 @@
 // A window ends between two calls of the function, unless one call makes this
 // number of calls of C functions. Their hits do not fill the ring of hits.
 #define MOST_CALLS 1024
+// Largest number of calls of Python functions for which hooks are called in a
+// window although they write no hit.
+#define OTHERS_MOST 1024
 // Largest number of C functions that are kept for one instruction.
 #define PAIRS_MOST 16
 // When samples are divided among C functions, a call counts at least this
@@ -156,7 +159,7 @@ bool CCalls_expects(const struct Code *code, uint32_t unit)
     struct CCalls *calls = CCalls_of(code);
     const struct CPair *pair = NULL;
 
-    if (calls && has_number(code, unit) && calls->others < MOST_CALLS) {
+    if (calls && has_number(code, unit) && calls->others < OTHERS_MOST) {
         calls->others++;
         pair = first_in(calls, code->layout.units[unit].number);
         while (pair && pair->number != code->layout.units[unit].number)
