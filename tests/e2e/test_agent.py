@@ -189,8 +189,7 @@ def test_counters_never_go_back():
         return {name: value for name, _, value in points}
 
     rest, floors = collections.defaultdict(int, file="f.py", calls_exact=True), {}
-    first = read(2.0, [1, 2])
-    assert first["ocular_function_counted_calls"] == 20
+    assert (first := read(2.0, [1, 2]))["ocular_function_counted_calls"] == 20
     assert "ocular_function_calls" not in read(2.0, []) and read(1.9, [1]) == first
 
 
