@@ -101,8 +101,8 @@ TEST(test_estimated_rates_of_bursts)
     // No rate, because too much time was lost or the function waits too much.
     LineHits_lose(lines, (int64_t)Counter_get(&lines->ticks));
     assert_true(isnan(LineHits_rate(lines, &lines->lines[0], .01, HZ)));
-    assert_true(isnan(LineHits_share(.2, .1)));
-    assert_float_equal(LineHits_share(.2, .05), .25, 1e-9);
+    assert_true(isnan(LineHits_share(.2, .1, 0)));
+    assert_float_equal(LineHits_share(.2, .35, .3), .25, 1e-9);
     LineHits_extend(lines, 0);
     hit(lines, 12, 1);
     assert_true(LineHit_is_dark(&lines->lines[2]));

@@ -102,8 +102,9 @@ void LineHits_darken(const struct LineHits *lines, struct LineHit *line)
     atomic_store_explicit(&line->floor, true, memory_order_relaxed);
 }
 
-double LineHits_share(double cpu, double wait)
+double LineHits_share(double cpu, double wait, double to_run)
 {
+    wait = fmax(wait - to_run, 0);
     return wait <= UNKNOWN_MOST * (cpu + wait) ? cpu + wait : NAN;
 }
 

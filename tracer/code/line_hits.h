@@ -100,11 +100,12 @@ static inline void LineHits_lose(struct LineHits *lines, int64_t ticks)
         Counter_add(&lines->lost, (uint64_t)ticks);
 }
 
-// Returns the share of one core's time that the function ran or waited, from
-// which rates are estimated. Returns NaN if the function waits much. If the
-// function waits much, its share is no measure of the time between hits, which
-// does not contain waits.
-double LineHits_share(double cpu, double wait);
+// Returns the share of one core's time from which rates are estimated. The
+// function ran for the share `cpu` and waited for the share `wait`, of which
+// `to_run` are waits for a CPU or for the GIL. Times between hits contain no
+// waits of the part `to_run`, and only some of the other waits. Returns NaN if
+// the other waits are too long.
+double LineHits_share(double cpu, double wait, double to_run);
 // Returns the line's hits per second. The rate is counted if the line always
 // had its hook, otherwise estimated from `share` (LineHits_share). Returns NaN
 // if the rate is not known. Before LineHits_rate, the thread that builds

@@ -33,14 +33,15 @@ struct Candidate {
 static struct Candidate candidate(const struct Code *code,
                                   const struct Moment *at)
 {
+    const struct ShareParts *parts = Share_parts(&code->share);
     struct Candidate result = {.code = code};
 
     if (!at->sees || !at->sampled)
         return result;
     result.cpu = ShareValue_window(&code->share.cpu, at->sampled);
-    result.share = LineHits_share(
-        result.cpu,
-        ShareValue_window(&Share_parts(&code->share)->wait, at->sampled));
+    result.share =
+        LineHits_share(result.cpu, ShareValue_window(&parts->wait, at->sampled),
+                       ShareValue_window(&parts->wait_to_run, at->sampled));
     return result;
 }
 

@@ -35,14 +35,15 @@ static int copy_history(struct Session *session, struct Specialisation *history,
 // estimated.
 static double share_of(const struct Session *session, const struct Code *code)
 {
+    const struct ShareParts *parts = Share_parts(&code->share);
     struct ShareTime now;
 
     if (!session->sampler)
         return 0;
     now = Sampler_now(session->sampler);
-    return LineHits_share(
-        ShareValue_window(&code->share.cpu, &now),
-        ShareValue_window(&Share_parts(&code->share)->wait, &now));
+    return LineHits_share(ShareValue_window(&code->share.cpu, &now),
+                          ShareValue_window(&parts->wait, &now),
+                          ShareValue_window(&parts->wait_to_run, &now));
 }
 
 static struct Listing *make_listing(struct Session *session,
