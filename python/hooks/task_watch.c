@@ -86,19 +86,32 @@ static uint64_t check_of(const PyObject *task, const struct AwaitTask *read)
     return check | 1;
 }
 
-// Returns 0 if the newest walks have found the entry's task. Otherwise the
-// result is larger the longer the task was not seen, and a new task replaces
-// the entry with the largest result.
+static unsigned turns_of(const struct TaskWatch *watch,
+                         const struct KnownTask *known)
+{
+    return (uint16_t)(watch->turn - known->turn);
+}
+
+// Returns true if a walk has found the entry's task, and the task may be alive.
+// A task that the walk before this one has found is alive, because the present
+// walk may not have reached it yet.
+static bool may_live(const struct TaskWatch *watch,
+                     const struct KnownTask *known)
+{
+    return known->walks && turns_of(watch, known) < 2;
+}
+
+// Returns a number that is larger the longer the entry's task was not seen. A
+// new task replaces the entry with the largest number. A task that only one
+// walk has found is often a short one.
 static unsigned idle_of(const struct TaskWatch *watch,
                         const struct KnownTask *known)
 {
-    unsigned turns = (uint16_t)(watch->turn - known->turn);
-
     if (!known->check)
         return UINT_MAX;
-    // A task that the walk before this one has found is alive, because the
-    // present walk may not have reached it yet.
-    return known->walked && turns < 2 ? 0 : turns + 1;
+    if (may_live(watch, known))
+        return known->walks < 2;
+    return turns_of(watch, known) + 2;
 }
 
 static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
@@ -114,10 +127,10 @@ static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
     }
     if (!make)
         return NULL;
-    watch->missed |= idlest->place && !idle_of(watch, idlest);
+    watch->missed |= idlest->place && may_live(watch, idlest);
     // A whole walk would have found an older task that is alive.
     watch->evicted |=
-        idlest->place && !idlest->walked && idle_of(watch, idlest) <= 2;
+        idlest->place && !idlest->walks && turns_of(watch, idlest) < 2;
     *idlest = (struct KnownTask){.check = check, .turn = watch->turn};
     return idlest;
 }
@@ -131,7 +144,7 @@ struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
 
     if (known) {
         known->turn = watch->turn;
-        known->walked = true;
+        known->walks += known->walks < 2;
     }
     if (watch && watch->evicted && !(known && known->place))
         watch->missed |= AwaitTask_number(read) > watch->first;
@@ -441,7 +454,7 @@ static void note_creation(struct State *state, const PyObject *task,
         return;
     known = TaskWatch_know(state, task, read);
     known->steps = known->group = 0;
-    known->walked = false;
+    known->walks = 0;
     known->place = find_place(state, watch);
     if (!watch->first)
         watch->first = AwaitTask_number(read);

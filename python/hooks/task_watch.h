@@ -25,7 +25,7 @@ struct KnownTask {
     uint32_t group;
     uint16_t place; // Number of a line in TaskWatch.places; 0 if unknown.
     uint16_t turn;  // The walk in which the task was last seen.
-    bool walked;    // True if a walk has found the task.
+    uint8_t walks;  // Number of walks that have found the task, at most 2.
 };
 
 // Finds the task's entry, or makes one. `read` has the values that were read
