@@ -293,18 +293,6 @@ static struct Code *search(struct State *state, PyObject *callable)
     return code ? Adopt_find(state, code) : NULL;
 }
 
-static struct SeenFunction *seen_at(struct State *state, const void *address)
-{
-    return &state->c_seen[((uintptr_t)address >> 4) % SEEN_FUNCTIONS];
-}
-
-void CFunctions_know(struct State *state, PyObject *callable, struct Code *code)
-{
-    const void *address = address_of(callable);
-
-    *seen_at(state, address) = (struct SeenFunction){address, code};
-}
-
 // Returns the record of the callable's stand-in, or NULL. Clears *fast if the
 // stand-in had to be searched.
 static struct Code *stand_in(struct State *state, PyObject *callable,
@@ -314,11 +302,10 @@ static struct Code *stand_in(struct State *state, PyObject *callable,
     struct SeenFunction *seen;
     struct Code *code;
 
-    if (PyFunction_Check(callable) ||
-        (state->phase != PHASE_TRACING && state->phase != PHASE_STARTING))
+    if (PyFunction_Check(callable) || state->phase != PHASE_TRACING)
         return NULL;
     address = address_of(callable);
-    seen = seen_at(state, address);
+    seen = &state->c_seen[((uintptr_t)address >> 4) % SEEN_FUNCTIONS];
     if (address && seen->address == address)
         return seen->code;
     *fast = false;
@@ -367,12 +354,6 @@ enum CEvent CFunctions_begin(struct State *state, struct Code *caller,
                         : !CCalls_is_open(caller) ||
                               !(counts || CCalls_expects(caller, unit)))
         return C_ENDS;
-    if (counts && !state->counts_c &&
-        CCalls_is_due(caller, begin, Clock_hz(&state->engine.clock)) &&
-        Writer_read_cpu()) {
-        CCalls_note_reading(caller, begin);
-        fast = false;
-    }
     if (counts)
         write_hit(object, HIT_C_BEGIN, unit, code, fast && known ? begin : 0);
     return known ? C_IS_KNOWN : C_GOES_ON;
@@ -397,8 +378,7 @@ void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
 void CFunctions_stop(struct State *state)
 {
     memset(state->c_seen, 0, sizeof state->c_seen);
-    if (state->c_functions)
-        PyDict_Clear(state->c_functions);
+    PyDict_Clear(state->c_functions);
 }
 
 int CFunctions_init(struct State *state)

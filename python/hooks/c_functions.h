@@ -31,7 +31,3 @@ void CFunctions_end(struct State *state, struct Code *caller, uint32_t unit,
                     PyObject *callable);
 // Forgets all C functions at the end of a trace.
 void CFunctions_stop(struct State *state);
-// Says that `code` is the record of calls of `callable` until the next call of
-// CFunctions_stop.
-void CFunctions_know(struct State *state, PyObject *callable,
-                     struct Code *code);

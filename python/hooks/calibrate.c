@@ -3,7 +3,6 @@
 // the GIL.
 #include "python/hooks/calibrate.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/c_functions.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/tools.h"
 
@@ -17,13 +16,12 @@
 #define RUNS 5
 #define HOOKED_RUNS (PASSES * (WARM_RUNS + RUNS))
 
-enum Kind { C_CALL, CALL, RESUME, LOOP, FAR_LOOP, LINE, INSTRUCTION, PROBES };
+enum Kind { CALL, RESUME, LOOP, FAR_LOOP, LINE, INSTRUCTION, PROBES };
 
 // Holds the times of the shortest of several runs.
 struct Run {
     double ticks;
-    double c_ticks; // ticks of C functions' hooks until their hits
-    double self;    // ticks that the run adds to the callee's self time
+    double self; // ticks that the run adds to the callee's self time
 };
 
 // Holds a row of ocular._probes.table(), from which the objects are borrowed.
@@ -44,31 +42,26 @@ struct Calibration {
 // Returns true if this session measures the kind of hooks.
 static bool is_measured(const struct State *state, enum Kind kind)
 {
-    if (kind == C_CALL)
-        return state->sees_c;
     if (kind == LINE)
         return state->chosen & CHOSEN_LINE;
     return kind != INSTRUCTION || state->precise;
 }
 
 static int init_probe(struct State *state, struct Probe *probe, PyObject *row,
-                      enum Kind kind)
+                      bool calls)
 {
-    bool calls = kind == CALL || kind == RESUME || kind == INSTRUCTION;
     PyObject *hooked;
 
-    if (!PyArg_ParseTuple(row, "O!O!OO!OO", &PyFunction_Type, &probe->base,
-                          &PyFunction_Type, &probe->run, &probe->callee,
-                          &PyFunction_Type, &probe->hooked_run,
-                          &probe->hooked_callee, &probe->argument))
+    if (!PyArg_ParseTuple(row, "O!O!O!O!O!O", &PyFunction_Type, &probe->base,
+                          &PyFunction_Type, &probe->run, &PyFunction_Type,
+                          &probe->callee, &PyFunction_Type, &probe->hooked_run,
+                          &PyFunction_Type, &probe->hooked_callee,
+                          &probe->argument))
         return -1;
     hooked = calls ? probe->hooked_callee : probe->hooked_run;
     probe->code = (PyCodeObject *)PyFunction_GET_CODE(hooked);
     probe->without.ticks = probe->bare.ticks = probe->hooked.ticks = INFINITY;
     probe->counters = Adopt_probe(state, probe->code);
-    if (kind == C_CALL && probe->counters)
-        CFunctions_know(state, probe->callee,
-                        Adopt_find(state, (PyObject *)probe->code));
     return probe->counters ? 0 : -1;
 }
 
@@ -85,7 +78,8 @@ static int init(struct Calibration *all)
 
         if (!is_measured(all->state, i))
             continue;
-        if (!row || init_probe(all->state, &all->probes[i], row, i) < 0)
+        if (!row || init_probe(all->state, &all->probes[i], row,
+                               i < LOOP || i == INSTRUCTION) < 0)
             return -1;
     }
     return all->table ? 0 : -1;
@@ -96,8 +90,6 @@ static long events_of(const struct State *state, enum Kind kind)
     const long *bits = state->event_bits;
 
     switch (kind) {
-    case C_CALL:
-        return bits[ON_CALL] | bits[ON_C_RETURN] | bits[ON_C_RAISE];
     case CALL:
     case RESUME:
         return bits[ON_START] | bits[ON_RESUME] | bits[ON_RETURN] |
@@ -163,7 +155,6 @@ static int time_runs(const struct Probe *probe, PyObject *run, PyObject *callee,
 
     for (i = -WARM_RUNS; i < RUNS; i++) {
         uint64_t self = self_of(probe);
-        uint64_t c_ticks = own_trace->c_ticks;
         uint64_t begin = Clock_read(&ocular_state.engine.clock);
         PyObject *result = PyObject_Vectorcall(run, arguments, 2, NULL);
         double ticks = (double)(Clock_read(&ocular_state.engine.clock) - begin);
@@ -172,11 +163,7 @@ static int time_runs(const struct Probe *probe, PyObject *run, PyObject *callee,
             return -1;
         Py_DECREF(result);
         if (i >= 0 && ticks < least->ticks)
-            *least = (struct Run){
-                ticks,
-                (double)(own_trace->c_ticks - c_ticks),
-                (double)(self_of(probe) - self),
-            };
+            *least = (struct Run){ticks, (double)(self_of(probe) - self)};
     }
     return 0;
 }
@@ -238,26 +225,12 @@ static double call_ticks(const struct Probe *probe)
     return fmax(2 * each(probe, probe->bare.ticks - probe->without.ticks), 0);
 }
 
-// Each hook of a C function measures its own time until it writes its hit.
-static void set_c(int64_t cost[HOOK_KINDS], const struct Probe *probe)
-{
-    double calls;
-
-    if (!probe->counters)
-        return;
-    calls = (double)PyTuple_Size(probe->argument);
-    cost[HOOK_C] = llround(
-        (probe->hooked.ticks - probe->bare.ticks - probe->hooked.c_ticks) /
-        (2 * calls));
-}
-
 static void set_costs(int64_t cost[HOOK_KINDS], const struct Probe *probes)
 {
     double jump = cost_of(&probes[LOOP]);
     double far = (cost_of(&probes[FAR_LOOP]) - jump) / 2;
     int64_t offset = far > 0 ? llround(far) : 0;
 
-    set_c(cost, &probes[C_CALL]);
     set_pair(&cost[HOOK_ENTER], &cost[HOOK_LEAVE], &probes[CALL]);
     set_pair(&cost[HOOK_RESUME], &cost[HOOK_YIELD], &probes[RESUME]);
     cost[HOOK_JUMP] = llround(jump);
@@ -305,7 +278,6 @@ int Calibration_run(struct State *state)
         traces->call_ticks = call_ticks(&all.probes[CALL]);
     }
     disarm(&all);
-    CFunctions_stop(state);
     Py_XDECREF(all.table);
     PyErr_SetRaisedException(error);
     return result;

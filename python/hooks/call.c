@@ -101,7 +101,8 @@ static void pay(const struct Call *call, struct ThreadTrace *trace,
     uint64_t hits =
         Counter_get(&ocular_state.engine.counting.counted) - call->counted;
 
-    ThreadTrace_pay(trace, taken, Call_beyond(taken, hits, &call->armed));
+    Counter_add(&trace->overhead, taken);
+    Counter_add(&trace->stolen, Call_beyond(taken, hits, &call->armed));
 }
 
 void Call_end(struct Call *call)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/writer.h"
-#include "ipc/base/now.h"
 #include "python/hooks/call.h"
 #include "tracer/base/tsc_guard.h"
 
@@ -90,21 +89,5 @@ bool Writer_pay(uint64_t begin, uint64_t more)
         return false;
     HitRing_push(ring, now, Hit_who(now - begin + more, HIT_PAID),
                  Call_beyond(now - begin, 0, NULL));
-    return true;
-}
-
-bool Writer_read_cpu(void)
-{
-    struct HitRing *ring = &ocular_state.engine.counting.ring;
-    uint64_t begin = Clock_counter(), last = ring->last, taken;
-
-    if (!ocular_state.fast || !own_trace || own_trace != ring->trace)
-        return false;
-    // These two hits leave `last` as it is, so that the next hit still asks the
-    // kernel about a long span.
-    push(ring, last, Hit_who(Now_ns(CLOCK_THREAD_CPUTIME_ID), HIT_CPU),
-         Preemption_count() << 48 | own_trace->c_ticks);
-    taken = Clock_counter() - begin;
-    push(ring, last, Hit_who(taken, HIT_PAID), Call_beyond(taken, 0, NULL));
     return true;
 }

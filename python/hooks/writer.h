@@ -49,6 +49,3 @@ bool Writer_write_again(PyObject *code, enum HitKind kind, size_t unit,
 // false if no hit can be written, or if the kernel has to be asked first who
 // had the CPU.
 bool Writer_pay(uint64_t begin, uint64_t more);
-// Writes how much CPU time the calling thread has used, before a hit of a C
-// function. Returns false if the CPU time cannot be written now.
-bool Writer_read_cpu(void);

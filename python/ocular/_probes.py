@@ -66,9 +66,7 @@ def copy(function):
     """Returns a copy of the function. The copy has a new code object, which has its own
     events and is specialised separately. The bytecode of a `def` statement makes the copy
     of the function, because CPython 3.13 does not specialise calls of functions that were
-    made otherwise. Returns a C function itself."""
-    if not isinstance(function, FunctionType):
-        return function
+    made otherwise."""
     consts = tuple(
         function.__code__.replace() if isinstance(each, CodeType) else each
         for each in make.__code__.co_consts
@@ -81,14 +79,13 @@ def table():
     the order of calibrate.c. The time of a callee is the time of run(callee, argument)
     less the time of base(callee, argument)."""
     return [
-        (*map(copy, (idle, run, callee, run, callee)), numbers)
-        for run, callee, numbers in (
-            (call, abs, 16 * NUMBERS),
-            (call, nothing, NUMBERS),
-            (resume, numbers_of, NUMBERS),
-            (loop, nothing, NUMBERS),
-            (far_loop, nothing, NUMBERS),
-            (loop, nothing, NUMBERS),
-            (call, instructions, NUMBERS),
+        (*map(copy, (idle, run, callee, run, callee)), NUMBERS)
+        for run, callee in (
+            (call, nothing),
+            (resume, numbers_of),
+            (loop, nothing),
+            (far_loop, nothing),
+            (loop, nothing),
+            (call, instructions),
         )
     ]

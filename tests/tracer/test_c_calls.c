@@ -76,7 +76,7 @@ TEST_WITH(test_a_window_has_whole_entries, set_up, tear_down)
         assert_true(enter(3 * (i % 2), i % 2));
     CCalls_close(caller, Counter_get(&caller->hot.entries), ticks + 100);
     assert_in_range(of_entry(one) * 1000, 1500, 1600);
-    assert_in_range(CCalls_of(caller)->clock.ticks, 300, 400);
+    assert_in_range(CCalls_of(caller)->ticks, 300, 400);
     // The window does not contain the call at which the caller loses its hooks.
     CCalls_open(caller, ticks, 1000);
     enter(1, 1);
@@ -88,7 +88,7 @@ static double error_of_time(void)
 {
     const struct CCalls *calls = CCalls_of(caller);
 
-    return sqrt(calls->clock.errors) / calls->clock.ticks;
+    return sqrt(calls->errors) / calls->ticks;
 }
 
 TEST_WITH(test_the_time_before_the_first_call_is_paid, set_up, tear_down)
@@ -103,13 +103,13 @@ TEST_WITH(test_the_time_before_the_first_call_is_paid, set_up, tear_down)
     ticks += 1000;
     CCalls_pay(caller, &(struct CPayment){payer, 100, 200, ticks, 1000});
     CCalls_close(caller, 1, ticks);
-    assert_in_range(CCalls_of(caller)->clock.ticks, 780, 820);
-    assert_in_range(CCalls_of(caller)->clock.hooks, 680, 720);
+    assert_in_range(CCalls_of(caller)->ticks, 780, 820);
+    assert_in_range(CCalls_of(caller)->hooks, 680, 720);
     // If hooks took the whole time, there is no rate.
     CCalls_open(caller, ticks, 1000);
     CCalls_pay(caller, &(struct CPayment){payer, 0, 5000, ticks, 0});
     CCalls_close(caller, 1, ticks + 10);
-    assert_true(CCalls_of(caller)->clock.ticks < 0);
+    assert_true(CCalls_of(caller)->ticks < 0);
 }
 
 // A main loop is called once and never ends, but the window in it ends.
@@ -121,7 +121,7 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     call(one, AT, 10000);
     assert_false(CCalls_is_open(caller));
     pair = pair_of(one, AT);
-    assert_float_equal(pair->calls / CCalls_of(caller)->clock.ticks, 1, 0.01);
+    assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 1, 0.01);
     assert_float_equal(error_of_time(), 1, 1e-9);
     // The loop waits once in a while, and the window ends in such a wait.
     for (int i = 0; i < 8; i++) {
@@ -130,7 +130,7 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
             call(one, AT, 1000);
         CCalls_close(caller, 1, ticks);
     }
-    assert_float_equal(pair->calls / CCalls_of(caller)->clock.ticks, 0.5, 0.05);
+    assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
     assert_in_range(error_of_time() * 1000, 5, 150);
     // The time of hooks does not count as time of the loop.
     CCalls_open(caller, ticks, 1000);
@@ -140,7 +140,7 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     ticks += 21000;
     call(one, AT, 1000);
     CCalls_close(caller, 1, ticks);
-    assert_float_equal(pair->calls / CCalls_of(caller)->clock.ticks, 0.5, 0.05);
+    assert_float_equal(pair->calls / CCalls_of(caller)->ticks, 0.5, 0.05);
     // The loop makes all calls in bursts, so the rate has a large error.
     for (int i = 0; i < 8; i++) {
         CCalls_open(caller, ticks, 1000);
@@ -160,39 +160,6 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     enter(2, 1);
     CCalls_close(caller, Counter_get(&caller->hot.entries), ticks);
     assert_float_equal(of_entry(one), 2, 1e-9);
-}
-
-// Returns the ticks of a call in a window. Between two readings, 128 calls take
-// 1280 ticks, except in two intervals. Hooks take 1000 more ticks.
-static double window(double slow, uint16_t taken, bool waited)
-{
-    static struct CReading now = {.brief = 100000};
-
-    CCalls_open(caller, ticks, 1000);
-    for (int i = 0; i < 7; i++, ticks += 1000000) { // The thread sleeps.
-        call(one, AT, 128);
-        now.thread = payer;
-        now.cpu += i == 4 ? slow + 1000 : i == 1 ? 90000 : 2280;
-        now.hooks += 1000;
-        now.taken += i == 4 ? taken : 0;
-        now.waited = i == 4 && waited;
-        CCalls_pay(caller, &(struct CPayment){.payer = payer});
-        CCalls_read(caller, &now);
-    }
-    CCalls_close(caller, 1, ticks);
-    return CCalls_of(caller)->run.ticks / pair_of(one, AT)->calls;
-}
-
-TEST_WITH(test_cpu_time_is_the_length_of_a_window, set_up, tear_down)
-{
-    call(one, AT, 1);
-    for (int i = 0; i < 9; i++) // Another thread had the CPU, or a hook waited.
-        window(9000 - 99000 * (i % 2), i % 2 == 0, i % 2);
-    assert_float_equal(window(5000, 0, false), 10, 0.1); // An interrupt.
-    assert_in_range(window(30000, 0, false), 10, 12);
-    for (int i = 0; i < 20; i++) // Each window is slow, so the program is.
-        window(30000, 0, false);
-    assert_in_range(window(30000, 0, false), 50, 56);
 }
 
 TEST_WITH(test_an_instruction_divides_its_samples, set_up, tear_down)

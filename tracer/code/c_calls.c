@@ -16,13 +16,6 @@
 // Largest number of calls of Python functions for which hooks are called in a
 // window although they write no hit.
 #define OTHERS_MOST 1024
-// An interval between two readings of the CPU time may be left out of a window
-// with more intervals than this, if it is less than 1 / LITTLE of
-// CReading.brief too long.
-#define INTERVALS_ENOUGH 4
-#define LITTLE 20
-// A window may be left out in the same way, by this part of CReading.brief.
-#define DOUBTFUL 2
 // Largest number of C functions that are kept for one instruction.
 #define PAIRS_MOST 16
 // When samples are divided among C functions, a call counts at least this
@@ -224,9 +217,6 @@ static void begin(struct CCalls *calls, uint64_t entries, uint64_t ticks)
     calls->hits = 0;
     calls->paid = 0;
     calls->payer = NULL;
-    calls->reading = (struct CReading){0};
-    calls->intervals = 0;
-    calls->all = calls->slowest = (struct CInterval){0};
     calls->from_entries = calls->entries_then = entries;
     calls->from_ticks = ticks;
     if (!calls->begun)
@@ -244,7 +234,6 @@ void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most)
     CCalls_close(code, Counter_get(&code->hot.entries), ticks);
     calls->most = most;
     calls->others = 0;
-    calls->read_ticks = 0;
     begin(calls, Counter_get(&code->hot.entries), ticks);
 }
 
@@ -255,121 +244,33 @@ static double weight_now(const struct CCalls *calls)
     return calls->most == FIRST_CALLS ? FIRST : 1;
 }
 
-// Adds the length of a window to a sum, after the sum was multiplied by `kept`.
-// `part` is the number of calls in the window, divided by the number in the
-// sum. If the window is longer than earlier windows by less than `doubtful`
-// ticks, the machine may be the reason, so the window counts as half as long
-// again as expected.
-static void add_length(struct CLength *sum, double kept, struct CLength length,
-                       double part, double doubtful)
-{
-    double ticks = length.ticks, expected = part * sum->ticks;
-    double off = expected > 0 ? expected - ticks : ticks;
-
-    // A small part of a window is no reason to expect anything.
-    if (expected > 0 && part < 1.5 && ticks > 1.5 * expected &&
-        ticks - expected < doubtful)
-        ticks = 1.5 * expected;
-    sum->ticks = kept * sum->ticks + ticks;
-    sum->hooks = kept * sum->hooks + length.hooks;
-    sum->errors = kept * kept * sum->errors + off * off;
-}
-
-// Returns the sum of the intervals. An interrupt makes an interval some us
-// longer, and the opening of the window causes more interrupts than usual. So
-// the slowest interval is left out if it is only a little longer.
-static struct CInterval usual_interval(const struct CCalls *calls)
-{
-    const struct CInterval *all = &calls->all, *slowest = &calls->slowest;
-    const struct CInterval rest = {all->cpu - slowest->cpu,
-                                   all->hooks - slowest->hooks,
-                                   all->calls - slowest->calls};
-    double more = slowest->cpu - slowest->calls * rest.cpu / rest.calls;
-
-    return calls->intervals > INTERVALS_ENOUGH &&
-                   more < (double)calls->reading.brief / LITTLE
-               ? rest
-               : *all;
-}
-
 // Adds the open window, which ends at `ticks`, to all sums, after they were
 // multiplied by `kept`.
 static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
 {
-    double weight = weight_now(calls), before = 0, now = 0;
+    double weight = weight_now(calls), before = 0, now = 0, off;
     // `ticks` can be before the beginning of the window, if a thread read its
     // clock before another thread opened the window.
     double raw =
         ticks > calls->from_ticks ? (double)(ticks - calls->from_ticks) : 1;
-    struct CLength clock = {
-        .ticks = weight * (raw - (double)calls->paid),
-        .hooks = weight * (double)calls->paid,
-    };
-    const struct CInterval usual = usual_interval(calls);
-    double each = usual.calls > 0 ? weight * calls->hits / usual.calls : 0;
-    struct CLength run = {
-        .ticks = each * usual.cpu,
-        .hooks = each * usual.hooks,
-    };
+    double length = weight * (raw - (double)calls->paid);
 
     for (int i = 0; i < C_CALLS_BUCKETS; i++)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = after(pair)) {
-            before += pair->calls;
+            before += pair->calls = kept * pair->calls;
             now += weight * pair->open;
-            pair->calls = kept * pair->calls + weight * pair->open;
+            pair->calls = pair->calls + weight * pair->open;
             pair->open = 0;
             pair->counted = true;
         }
     calls->entries = kept * calls->entries;
+    calls->ticks = kept * calls->ticks;
     // Estimates from earlier windows how long the calls of this window should
     // take.
-    now = before > 0 ? now / before : 0;
-    add_length(&calls->clock, kept, clock, now, 0);
-    add_length(&calls->run, kept, each > 0 ? run : clock, now,
-               weight * (double)calls->reading.brief / DOUBTFUL);
-}
-
-static void add_interval(struct CCalls *calls, const struct CInterval *one)
-{
-    struct CInterval *all = &calls->all, *slowest = &calls->slowest;
-
-    // The first calls in a window are slow, because caches are cold. They count
-    // only if there are no others.
-    if (calls->intervals++ == 1)
-        *all = *slowest = (struct CInterval){0};
-    all->cpu += one->cpu;
-    all->hooks += one->hooks;
-    all->calls += one->calls;
-    if (!(slowest->calls > 0) ||
-        one->cpu * slowest->calls > slowest->cpu * one->calls)
-        *slowest = *one;
-}
-
-void CCalls_read(struct Code *code, const struct CReading *now)
-{
-    struct CCalls *calls = CCalls_of(code);
-    struct CReading *then;
-    bool disturbed;
-
-    if (!calls || calls->window != C_OPEN)
-        return;
-    then = &calls->reading;
-    // A forked child has another CPU clock.
-    disturbed = now->waited || now->cpu < then->cpu ||
-                (then->taken != now->taken &&
-                 now->cpu - then->cpu < (double)now->brief);
-    if (then->thread && then->entries == calls->entries_then && !disturbed) {
-        struct CInterval one = {
-            .hooks = now->hooks - then->hooks,
-            .calls = calls->hits - then->hits,
-        };
-
-        one.cpu = now->cpu - then->cpu - one.hooks;
-        add_interval(calls, &one);
-    }
-    *then = *now;
-    then->entries = calls->entries_then;
-    then->hits = calls->hits;
+    off = before > 0 ? now * calls->ticks / before - length : length;
+    calls->errors = kept * kept * calls->errors + off * off;
+    calls->ticks = calls->ticks + length;
+    calls->hooks = kept * calls->hooks + weight * (double)calls->paid;
 }
 
 void CCalls_pay(struct Code *code, const struct CPayment *payment)
@@ -388,29 +289,6 @@ void CCalls_pay(struct Code *code, const struct CPayment *payment)
     calls->paid += payment->after - from;
     calls->payer = payment->payer;
     calls->payer_paid = payment->after;
-    // The time is not known in which another thread has made calls.
-    if (calls->reading.thread != payment->payer)
-        calls->reading.thread = NULL;
-}
-
-bool CCalls_is_due(const struct Code *code, uint64_t ticks, double hz)
-{
-    struct CCalls *calls = CCalls_of(code);
-
-    if (!calls)
-        return false;
-    if (!calls->read_ticks || ++calls->unread >= C_CALLS_READ)
-        return true;
-    return (double)(int64_t)(ticks - calls->read_ticks) >
-           C_CALLS_READ_MS * 1e-3 * hz;
-}
-
-void CCalls_note_reading(struct Code *code, uint64_t ticks)
-{
-    struct CCalls *calls = CCalls_of(code);
-
-    calls->unread = 0;
-    calls->read_ticks = ticks;
 }
 
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks)

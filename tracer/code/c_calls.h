@@ -20,11 +20,6 @@
 #define C_CALLS_SLICE 512
 #define C_CALLS_AGAIN 128
 
-// The thread's CPU time is read again after this number of calls of C
-// functions, or after this number of ms.
-#define C_CALLS_READ 128
-#define C_CALLS_READ_MS 1
-
 // A hook of a call of a C function.
 struct CPayment {
     const struct ThreadTrace *payer; // The record of its thread.
@@ -74,11 +69,6 @@ struct CPair *CCalls_newest(const struct Code *code, uint32_t unit);
 // CCalls_choose.
 uint32_t CCalls_choose(struct Code *code, uint16_t number,
                        struct Registry *registry);
-// Returns true if the hook of a call should read the thread's CPU time, at the
-// time `ticks`. After a reading, the hook calls CCalls_note_reading. The caller
-// holds the GIL.
-bool CCalls_is_due(const struct Code *code, uint64_t ticks, double hz);
-void CCalls_note_reading(struct Code *code, uint64_t ticks);
 // Opens a window, which may end after `most` calls of C functions. The callers
 // of CCalls_open, CCalls_count and CCalls_close hold the counting lock.
 void CCalls_open(struct Code *code, uint64_t ticks, uint32_t most);
@@ -90,9 +80,6 @@ bool CCalls_count(struct Code *code, uint32_t unit, uint32_t id, bool exact,
 // Subtracts the time of hooks from the length of the open window. The caller
 // holds the counting lock.
 void CCalls_pay(struct Code *code, const struct CPayment *payment);
-// Adds a reading of a thread's CPU time, which was made at the newest call. The
-// caller holds the counting lock, and has called CCalls_pay.
-void CCalls_read(struct Code *code, const struct CReading *now);
 // Closes the open window. `entries` is the function's number of entries at the
 // end of the window.
 void CCalls_close(struct Code *code, uint64_t entries, uint64_t ticks);

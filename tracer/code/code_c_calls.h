@@ -61,37 +61,6 @@ struct CSums {
     bool lacks;
 };
 
-// A reading of a thread's CPU time.
-struct CReading {
-    const struct ThreadTrace *thread; // Its record, or NULL if there is none.
-    // Ticks of CPU time that the thread has used, and the part that hooks have
-    // taken.
-    double cpu, hooks;
-    // A preemption makes intervals with fewer ticks of CPU time look longer
-    // than they are.
-    uint64_t brief;
-    uint16_t taken; // Number of times that the kernel took the CPU.
-    // True if `hooks` may contain time in which the thread waited since the
-    // reading before.
-    bool waited;
-    // c_calls.c sets the number of entries of the calling function, and the
-    // number of calls in the window.
-    uint64_t entries;
-    uint32_t hits;
-};
-
-// The time between two readings. `cpu` does not contain the ticks of hooks.
-struct CInterval {
-    double cpu, hooks, calls;
-};
-
-// Weighted sums, over closed windows, of the lengths in ticks, of the ticks
-// that hooks took in addition, and of the squared errors. An error is the
-// length of a window minus the length that earlier windows let expect.
-struct CLength {
-    _Atomic double ticks, hooks, errors;
-};
-
 struct CCalls {
     struct CSums sums;
     _Atomic uint8_t window; // enum CWindow. Hooks read `window`.
@@ -110,19 +79,12 @@ struct CCalls {
     // ticks that hooks had taken in this thread then.
     const struct ThreadTrace *payer;
     uint64_t payer_paid;
-    struct CReading reading; // The newest one in the open window.
-    // Number of intervals between readings in the open window, their sum, and
-    // the interval with the most CPU time per call.
-    uint32_t intervals;
-    struct CInterval all, slowest;
-    // Calls since the newest reading, and its ticks, or 0 before the first
-    // reading. A holder of the GIL writes `unread` and `read_ticks`.
-    uint32_t unread;
-    uint64_t read_ticks;
     bool cut; // True if a window ended in the middle of a call.
-    // Weighted sum of the entries in closed windows, or 0 if a window was cut.
-    _Atomic double entries;
-    // The lengths of windows by the clock, and by the CPU time of threads.
-    struct CLength clock, run;
+    // Weighted sums, over closed windows, of the entries, of the lengths in
+    // ticks, and of the squared errors. An error is the length of a window
+    // minus the length that earlier windows let expect. `entries` is 0 if a
+    // window was cut. `hooks` is the sum of the ticks that hooks took, which
+    // `ticks` does not contain.
+    _Atomic double entries, ticks, errors, hooks;
     struct CPair *_Atomic pairs[C_CALLS_BUCKETS];
 };

@@ -39,9 +39,6 @@ enum HookKind {
     HOOK_JUMP,  // A jump or a branch.
     HOOK_INSTRUCTION,
     HOOK_LINE,
-    // The mean of the two hooks of a call of a C function, without the time
-    // until they read the time stamp counter, which each hook measures.
-    HOOK_C,
     // HOOK_FAR is added to the kind of a hook if one of the hook's offsets is
     // larger than CPython's small integers. CPython makes an integer object of
     // a large offset at each event.

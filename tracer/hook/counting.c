@@ -229,13 +229,8 @@ static void count_late(struct Counting *counting, const struct Hit *hit)
     }
     if (kind >= HIT_PAID) {
         if (trace && kind == HIT_PAID) {
-            ThreadTrace_pay(trace, Hit_address(hit), hit->where);
-        } else if (trace && kind == HIT_CPU) {
-            trace->cpu = (struct CpuReading){
-                .ns = Hit_address(hit),
-                .c_ticks = hit->where << 16 >> 16,
-                .taken = (uint16_t)(hit->where >> 48),
-            };
+            Counter_add(&trace->overhead, Hit_address(hit));
+            Counter_add(&trace->stolen, hit->where);
         } else if (trace) {
             trace->spent = (struct Spent){.taken = (int64_t)Hit_address(hit),
                                           .ran = (int64_t)hit->where};

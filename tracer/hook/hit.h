@@ -35,15 +35,10 @@ enum HitKind {
     // programs had the CPU. `where` contains the number of ticks in which the
     // thread ran.
     HIT_TAKEN,
-    // No event. `who` does not contain an address, but the thread's CPU time in
-    // ns, which was read before the next hit of a C function. The upper
-    // 16 bits of `where` contain how often the kernel took the CPU from the
-    // thread, and the other bits contain ThreadTrace.c_ticks.
-    HIT_CPU,
     HIT_KINDS
 };
 
-#define HIT_KIND_BITS 5
+#define HIT_KIND_BITS 4
 // Number of bits for a code unit. Hits are not counted if their code unit needs
 // more bits.
 #define HIT_UNIT_BITS 22
@@ -57,7 +52,7 @@ struct Hit {
 
 _Static_assert(sizeof(struct Hit) == 24, "a hook writes few bytes");
 
-// Returns the value of the field `who` of a hit. The five bits of the kind fit
+// Returns the value of the field `who` of a hit. The four bits of the kind fit
 // into `who`, because an address has at most 57 bits.
 static inline uint64_t Hit_who(uintptr_t address, enum HitKind kind)
 {

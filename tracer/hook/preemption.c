@@ -28,13 +28,6 @@ static bool read_switches(struct ThreadTimes *times)
     return true;
 }
 
-uint64_t Preemption_count(void)
-{
-    struct ThreadTimes times = {0};
-
-    return read_switches(&times) ? (uint64_t)times.taken : 0;
-}
-
 // Reads the clocks. `begin_ns` is the time at which the reading began.
 static bool read_clocks(struct ThreadTimes *times, int64_t begin_ns)
 {

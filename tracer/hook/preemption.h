@@ -135,9 +135,6 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
 int64_t Preemption_between(const struct ThreadTimes *then,
                            const struct ThreadTimes *now, int64_t span_ns);
 
-// Returns how often the kernel has taken the CPU from the calling thread.
-uint64_t Preemption_count(void);
-
 // The rate at which the kernel takes the CPU from the threads of the process.
 struct PreemptionRate {
     double since_s; // Seconds of CLOCK_MONOTONIC at the newest reading.

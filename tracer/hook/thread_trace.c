@@ -73,7 +73,6 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
     trace->event_loop = NULL;
     trace->last = (int64_t)ticks;
     trace->spent = (struct Spent){0};
-    trace->cpu.ns = 0;
     Preemption_init(&trace->preemption);
     Counter_set(&trace->overhead, 0);
     Counter_set(&trace->stolen, 0);

@@ -41,8 +41,6 @@
 
 // The mean time of a C function's hook is over about this many hooks.
 #define C_HOOKS 64
-// A hook that took longer than this number of seconds may have waited.
-#define PAY_WAIT_S 10e-6
 // Seconds that are assumed before there is a mean.
 #define C_HOOK_S 25e-9
 
@@ -64,14 +62,6 @@ struct Loop {
     uint32_t number;
     uint32_t instructions;
     uint16_t head; // Number of the instruction to which the loop jumps back.
-};
-
-// A reading of a thread's CPU time by a hook of a C function.
-struct CpuReading {
-    uint64_t ns;      // CPU time, or 0 if it was not read.
-    uint64_t c_ticks; // ThreadTrace.c_ticks at this time.
-    // Number of times that the kernel took the CPU, modulo 2^16.
-    uint16_t taken;
 };
 
 struct ThreadTrace {
@@ -117,14 +107,6 @@ struct ThreadTrace {
     // Mean ticks, times C_HOOKS, from the beginning of a C function's hook to
     // its hit. Only the record's own thread changes `c_hook`.
     counter_t c_hook;
-    // Sum of the ticks in `c_hook`. Only the record's own thread changes it.
-    uint64_t c_ticks;
-    // The reading at the beginning of the next hook of a C function.
-    struct CpuReading cpu;
-    uint64_t c_overhead; // The part of `overhead` for hooks of C functions.
-    double c_cost;       // Ticks of these hooks after their hits.
-    // True if a hook may have waited since the newest reading.
-    bool waits;
     // Only the record's own thread uses `preemption`, while it holds the GIL.
     struct Preemption preemption;
     // The current shadow stack, to which `top`, `limit` and `bottom` belong.
@@ -299,16 +281,6 @@ static inline void ThreadTrace_emit(struct ThreadTrace *trace, uint64_t ticks,
                   Event_call(frame->id, ThreadTrace_number(trace, frame)));
 }
 
-// Charges `ticks` as overhead, in which other programs had the CPU for `stolen`
-// ticks.
-static inline void ThreadTrace_pay(struct ThreadTrace *trace, uint64_t ticks,
-                                   uint64_t stolen)
-{
-    Counter_add(&trace->overhead, ticks);
-    Counter_add(&trace->stolen, stolen);
-    trace->waits |= (double)ticks > PAY_WAIT_S * trace->contention->hz;
-}
-
 // Notes the ticks that a C function's hook has taken until its hit. The thread
 // may lose the CPU meanwhile, so more than twice the mean counts as twice.
 static inline void ThreadTrace_note_c_hook(struct ThreadTrace *trace,
@@ -316,9 +288,7 @@ static inline void ThreadTrace_note_c_hook(struct ThreadTrace *trace,
 {
     uint64_t sum = Counter_own(&trace->c_hook), most = 2 * sum / C_HOOKS + 1;
 
-    ticks = ticks < most ? ticks : most;
-    Counter_add(&trace->c_hook, ticks - sum / C_HOOKS);
-    trace->c_ticks += ticks;
+    Counter_add(&trace->c_hook, (ticks < most ? ticks : most) - sum / C_HOOKS);
 }
 
 // Pushes a frame, whose fields the caller must set. The stack must have room.

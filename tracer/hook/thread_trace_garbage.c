@@ -5,8 +5,6 @@
 
 // Seconds within which a thread runs again after the governor has armed code.
 #define HELD_S 1e-3
-// Seconds for which the cold caches after a preemption change much.
-#define BRIEF_S 200e-6
 
 // A call of a C function, or a garbage collection.
 struct CodeInC {
@@ -92,18 +90,6 @@ static void end(struct ThreadTrace *trace, const struct CodeInC *call)
     contention->long_span = long_span;
 }
 
-// Charges the part of a C function's hook that ThreadTrace_enter and
-// ThreadTrace_leave do not charge.
-static void pay_hook(struct ThreadTrace *trace)
-{
-    const int64_t *cost = trace->cost;
-    int64_t hit = (int64_t)(Counter_get(&trace->c_hook) / C_HOOKS);
-
-    Counter_add(&trace->overhead,
-                (uint64_t)(hit + cost[HOOK_C] -
-                           (cost[HOOK_ENTER] + cost[HOOK_LEAVE]) / 2));
-}
-
 static void call_c(struct ThreadTrace *trace, struct Code *caller,
                    const struct Hit *hit, uint32_t depth)
 {
@@ -116,7 +102,8 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
     };
     struct Frame *frame;
 
-    pay_hook(trace);
+    // These hooks take longer than those of calls before they write a hit.
+    Counter_add(&trace->overhead, Counter_get(&trace->c_hook) / C_HOOKS);
     if (!call.code || !call.code->who.c_function)
         return;
     if (Hit_kind(hit) == HIT_C_END) {
@@ -132,30 +119,6 @@ static void call_c(struct ThreadTrace *trace, struct Code *caller,
     frame = trace->top - (trace->top->code == call.code);
     if (!call.code->hot.calls_exact && frame->code == caller)
         frame->epoch = EPOCH_NONE;
-}
-
-// Passes on the reading of the thread's CPU time at a call of `caller`. Hooks
-// had taken `overhead` ticks until this call.
-static void read_cpu(struct ThreadTrace *trace, struct Code *caller,
-                     uint64_t overhead)
-{
-    double hz = trace->contention->hz;
-    uint64_t others =
-        overhead - trace->c_overhead - Counter_own(&trace->stolen);
-
-    if (!trace->cpu.ns)
-        return;
-    CCalls_read(caller, &(struct CReading){
-                            .thread = trace,
-                            .cpu = (double)trace->cpu.ns * 1e-9 * hz,
-                            .hooks = (double)(int64_t)others +
-                                     (double)trace->cpu.c_ticks + trace->c_cost,
-                            .brief = (uint64_t)(BRIEF_S * hz),
-                            .taken = trace->cpu.taken,
-                            .waited = trace->waits,
-                        });
-    trace->cpu.ns = 0;
-    trace->waits = false;
 }
 
 bool ThreadTrace_run_c(struct ThreadTrace *trace, struct Code *code,
@@ -179,9 +142,6 @@ bool ThreadTrace_run_c(struct ThreadTrace *trace, struct Code *code,
         call_c(trace, code, hit, depth);
         payment.after = Counter_own(&trace->overhead);
         CCalls_pay(code, &payment);
-        read_cpu(trace, code, payment.before);
-        trace->c_overhead += payment.after - payment.before;
-        trace->c_cost += (double)trace->cost[HOOK_C];
     } else if (Hit_kind(hit) == HIT_C_BEGIN) {
         begin(trace, &call);
     } else if (Hit_kind(hit) == HIT_C_END) {

@@ -18,8 +18,6 @@
 #define SAMPLES_ENOUGH 20
 // Relative error of the time that hooks take.
 #define UNSURE 0.125
-// The inverse of a length with a larger relative error is not known.
-#define MOST_ERROR 0.9
 #define SAMPLE_S 5e-3 // CPU time per sample.
 // A function with a smaller share does not run.
 #define IDLE_SHARE 0.0005
@@ -101,65 +99,20 @@ static bool runs(const struct Code *code, const struct Moment *at)
                : seen_s(code, at) < SAMPLED_S;
 }
 
-// Sampled CPU time of a function and of all functions that it called.
-struct Sampled {
-    // Share of one core in the window of samples, or 0 if there are too few
-    // samples.
-    double share;
-    double s;     // Seconds since tracing began.
-    double error; // Relative standard error of `share`.
-};
-
-static struct Sampled sampled(const struct Code *code, const struct Moment *at)
-{
-    const struct ShareParts *parts = Share_parts(&code->share);
-    const struct ShareValue *all = &parts->cumulative;
-    const struct ShareValue *waits = &parts->cumulative_wait;
-    double share, samples;
-
-    if (!at->sees || !at->sampled)
-        return (struct Sampled){0};
-    share = ShareValue_window(all, at->sampled) -
-            ShareValue_window(waits, at->sampled);
-    samples = share * at->sampled->full_ns / 1e9 / SAMPLE_S;
-    return (struct Sampled){
-        .share = samples >= SAMPLES_ENOUGH ? share : 0,
-        .s = ((double)Counter_get(&all->total_ns) -
-              (double)Counter_get(&waits->total_ns)) /
-             1e9,
-        .error = 1 / sqrt(fmax(samples, 1)),
-    };
-}
-
-// Returns the relative error of the inverse of a length. If calls come in
-// bursts, the lengths of windows differ.
-static double inverse_error(const struct CLength *length)
-{
-    double error =
-        hypot(sqrt(length->errors), UNSURE * length->hooks) / length->ticks;
-
-    return error / (1 - fmin(error, MOST_ERROR));
-}
-
 // Computes the factors for a function with few counted entries, such as a main
 // loop.
 static void fill_by_time(struct Factor *factor, const struct Code *code,
                          const struct Moment *at)
 {
     const struct CCalls *calls = CCalls_of(code);
-    struct Sampled cpu = sampled(code, at);
-    const struct CLength *length = cpu.share > 0 ? &calls->run : &calls->clock;
-    double ticks = length->ticks;
+    double ticks = calls->ticks;
 
     factor->unseen = 0;
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
-    factor->error = ticks > 0 ? inverse_error(length) : NAN;
-    if (cpu.share > 0) {
-        factor->calls = factor->rate * cpu.s;
-        factor->rate *= cpu.share;
-        factor->error = hypot(factor->error, cpu.error);
-        return;
-    }
+    // If calls come in bursts, the lengths of windows differ.
+    factor->error = ticks > 0 ? hypot(sqrt(calls->errors) / ticks,
+                                      UNSURE * calls->hooks / ticks)
+                              : NAN;
     factor->calls =
         factor->rate *
         fmax((double)(int64_t)(at->ticks - calls->begun) / at->hz, 0);
