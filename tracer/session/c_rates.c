@@ -18,6 +18,11 @@
 #define SAMPLES_ENOUGH 20
 // Relative error of the time that hooks take.
 #define UNSURE 0.125
+// In a window CPython itself takes up to this number of ticks for the events of
+// a call of a C function. This time is not subtracted.
+#define EVENT_TICKS 250
+// The inverse of a length with a larger relative error is not known.
+#define MOST_ERROR 0.9
 #define SAMPLE_S 5e-3 // CPU time per sample.
 // A function with a smaller share does not run.
 #define IDLE_SHARE 0.0005
@@ -99,6 +104,22 @@ static bool runs(const struct Code *code, const struct Moment *at)
                : seen_s(code, at) < SAMPLED_S;
 }
 
+// Returns the relative error of the number of calls divided by their time. The
+// time is probably too long, and calls that come in bursts make the lengths of
+// windows differ.
+static double time_error(const struct CCalls *calls)
+{
+    double count = 0, error;
+
+    for (int i = 0; i < C_CALLS_BUCKETS; i++)
+        for (struct CPair *pair = calls->pairs[i]; pair; pair = pair->next)
+            count += pair->calls;
+    error = hypot(sqrt(calls->errors),
+                  fmax(UNSURE * calls->hooks, EVENT_TICKS * count)) /
+            calls->ticks;
+    return error / (1 - fmin(error, MOST_ERROR));
+}
+
 // Computes the factors for a function with few counted entries, such as a main
 // loop.
 static void fill_by_time(struct Factor *factor, const struct Code *code,
@@ -109,10 +130,7 @@ static void fill_by_time(struct Factor *factor, const struct Code *code,
 
     factor->unseen = 0;
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
-    // If calls come in bursts, the lengths of windows differ.
-    factor->error = ticks > 0 ? hypot(sqrt(calls->errors) / ticks,
-                                      UNSURE * calls->hooks / ticks)
-                              : NAN;
+    factor->error = ticks > 0 ? time_error(calls) : NAN;
     factor->calls =
         factor->rate *
         fmax((double)(int64_t)(at->ticks - calls->begun) / at->hz, 0);
