@@ -438,6 +438,18 @@ def test_receivers_get_profiles_and_metrics(tmp_path, monkeypatch):
     assert len(begins) == 1 and sorted(set(times)) == times and len(times) > 1
 
 
+@pytest.fixture(autouse=True)
+def targets(monkeypatch):
+    """The threads that send. They end after each test, because others count threads."""
+    started, start = [], _agent_push.Target.start
+    monkeypatch.setattr(
+        _agent_push.Target, "start", lambda it: (started.append(it), start(it))
+    )
+    yield
+    for it in started:
+        it.stop()
+
+
 def target(receiver, *paths, **settings):
     settings = {"token_file": None, "ca_file": None} | settings
     it = _agent_push.Target(receiver, "otlp", types.SimpleNamespace(**settings))
