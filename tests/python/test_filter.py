@@ -112,12 +112,16 @@ def test_excluded_code_costs_one_call_each():
     quiet = pure.CASES["recursion"]
     quiet()
     ocular.start_tracing(**EXACT, exclude=["ocular.demo", __file__])
-    before = ocular.snapshot()["events"]
-    for _ in range(3):
-        quiet()
-    after = ocular.snapshot()["events"]
+
+    def events():
+        before = ocular.snapshot()["events"]
+        for _ in range(3):
+            quiet()
+        return ocular.snapshot()["events"] - before
+
+    # The test runner's own thread may run code meanwhile, but not each time.
+    assert min(events() for _ in range(5)) == 0
     ocular.stop_tracing()
-    assert after == before
 
 
 def seconds_of_caller(**settings):

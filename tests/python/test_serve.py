@@ -661,7 +661,7 @@ def test_a_program_that_closes_all_descriptors(tmp_path, sockets, begin, end, ta
             try:
                 with Client(served.path) as again:
                     return again.snapshot()
-            except OSError:
+            except (OSError, Ended):
                 return None
 
         wait_until(is_served)
