@@ -5,6 +5,7 @@
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
 #include "python/hooks/frame_stack.h"
+#include "python/hooks/known_calls.h"
 #include "python/hooks/tasks.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
@@ -15,8 +16,6 @@
 // The table of tasks has SETS sets of WAYS entries. SETS is a power of 2.
 #define SETS 2048u
 #define WAYS 8u
-// The table of suspended calls has CALL_SETS sets of WAYS entries.
-#define CALL_SETS 1024u
 #define GROUPS 256u // Largest number of groups whose steps are counted.
 // Largest number of frames between the function that creates a task and the
 // program's own code.
@@ -34,17 +33,6 @@ static const struct {
 };
 #define CREATOR_COUNT (sizeof CREATORS / sizeof *CREATORS)
 #define INNERMOST (CREATOR_COUNT - 1)
-
-// A suspended call that a walk has found. The coroutine's weak reference shows
-// that the coroutine at this address still is the same one. The reference is
-// made when a second walk finds a coroutine at the address, because most calls
-// end before.
-struct KnownCall {
-    const PyObject *coroutine; // Its address, or NULL if the entry is free.
-    PyObject *weak;            // A weak reference to the coroutine, or NULL.
-    double since_s;            // CLOCK_MONOTONIC at which `weak` was made.
-    uint16_t turn;             // The walk that has last found the call.
-};
 
 struct TaskWatch {
     bool active;   // True if somebody asks for tasks.
@@ -72,7 +60,7 @@ struct TaskWatch {
         uint64_t steps;
     } groups[GROUPS]; // A hash table with open addressing.
     struct KnownTask tasks[SETS][WAYS];
-    struct KnownCall calls[CALL_SETS][WAYS];
+    struct KnownCalls calls;
 };
 
 // --- The table of tasks ------------------------------------------------------
@@ -163,61 +151,13 @@ struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
     return known;
 }
 
-// --- The table of suspended calls --------------------------------------------
-
-static void drop_call(struct KnownCall *call)
-{
-    Py_CLEAR(call->weak);
-    call->coroutine = NULL;
-}
-
-// Forgets the calls that the walk before this one has not found.
-static void sweep_calls(struct TaskWatch *watch)
-{
-    for (unsigned i = 0; i < CALL_SETS * WAYS; i++) {
-        struct KnownCall *call = &watch->calls[i / WAYS][i % WAYS];
-
-        if (call->coroutine && call->turn != watch->turn)
-            drop_call(call);
-    }
-}
-
-static void forget_calls(struct TaskWatch *watch)
-{
-    watch->turn++; // No call has this turn.
-    sweep_calls(watch);
-}
-
-static bool is_alive(const struct KnownCall *call)
-{
-    return call->weak &&
-           ((PyWeakReference *)call->weak)->wr_object == call->coroutine;
-}
-
 double TaskWatch_age(struct State *state, PyObject *coroutine, double now_s)
 {
-    uint64_t hash = (uintptr_t)coroutine * 0x9e3779b97f4a7c15u;
     struct TaskWatch *watch = state->task_watch;
-    struct KnownCall *set, *call = NULL;
 
-    if (!watch || !watch->active)
-        return 0;
-    set = watch->calls[(hash >> 32) % CALL_SETS];
-    for (unsigned i = 0; i < WAYS; i++) {
-        if (set[i].coroutine == coroutine) {
-            set[i].turn = watch->turn;
-            if (is_alive(&set[i]))
-                return now_s - set[i].since_s;
-            Py_XSETREF(set[i].weak, PyWeakref_NewRef(coroutine, NULL));
-            set[i].since_s = now_s;
-            return 0;
-        }
-        if (!set[i].coroutine)
-            call = &set[i];
-    }
-    if (call)
-        *call = (struct KnownCall){.coroutine = coroutine, .turn = watch->turn};
-    return 0;
+    return watch && watch->active
+               ? KnownCalls_age(&watch->calls, coroutine, now_s)
+               : 0;
 }
 
 // --- Where tasks are created -------------------------------------------------
@@ -613,14 +553,14 @@ void TaskWatch_renew(struct State *state, bool walks)
             watch->first = 0;
         }
         watch->switches = switches;
-        sweep_calls(watch);
+        KnownCalls_begin_walk(&watch->calls);
         watch->turn++;
         if (!watch->active)
             TaskWatch_set(state, true);
         arm(state);
     }
     if (watch->active && !asked)
-        forget_calls(watch);
+        KnownCalls_clear(&watch->calls);
     watch->active = asked && (watch->active || walks);
     if (!TaskBoard_is_kept(board))
         TaskWatch_stop(state);
@@ -635,7 +575,7 @@ void TaskWatch_stop(struct State *state)
     TaskWatch_set(state, false);
     for (size_t i = 0; i < CREATOR_COUNT; i++)
         Py_CLEAR(watch->creators[i]);
-    forget_calls(watch);
+    KnownCalls_clear(&watch->calls);
     TaskLines_release(&watch->places);
     Heap_free(watch);
     state->task_watch = NULL;

@@ -35,8 +35,7 @@ struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
 // Returns the entry of a task that a walk has found, or NULL.
 struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
                                  const struct AwaitTask *read);
-// Returns for how many seconds a suspended call is known. `coroutine` is the
-// coroutine of the call, which the present walk has found.
+// Returns the result of KnownCalls_age, or 0 if no viewer asks for tasks.
 double TaskWatch_age(struct State *state, PyObject *coroutine, double now_s);
 // Returns the line at which a task was created, or NULL. The line stays valid
 // while the caller holds the GIL.

@@ -90,7 +90,6 @@ struct Slice {
     struct State *state;
     uint64_t deadline; // In ticks.
     double now_s;      // CLOCK_MONOTONIC
-    bool all_shown;    // True if the single tasks of all groups are shown.
     struct ReadTask batch[TASK_BATCH];
     struct Known groups[KNOWN], places[KNOWN], waits[KNOWN], awaits[KNOWN];
     struct Known lines[KNOWN];
@@ -301,7 +300,8 @@ static uint32_t line_of(struct Slice *slice, const struct AwaitFrame *frame)
 static bool is_shown(const struct Slice *slice,
                      const struct CountedTasks *group)
 {
-    return group->oldest.shown || (slice->all_shown && !group->coroutine.place);
+    return group->oldest.shown ||
+           (slice->walk->all_shown && !group->coroutine.place);
 }
 
 // Returns the CPU time of a task as a share of a core, or NaN.
@@ -486,8 +486,6 @@ void TaskWalk_step(struct TaskWalk *walk, struct State *state)
         .state = state,
         .deadline = Clock_read(clock) + (uint64_t)(SLICE_S * Clock_hz(clock)),
         .now_s = Now_s(CLOCK_MONOTONIC),
-        .all_shown =
-            TaskBoard_is_shown(&state->engine.session->tasks, TASK_KEY_ALL),
     };
 
     if (state->phase != PHASE_TRACING)
@@ -525,6 +523,7 @@ void TaskWalk_prepare(struct TaskWalk *walk, struct State *state)
 {
     struct TaskBoard *board = &state->engine.session->tasks;
 
+    walk->all_shown = TaskBoard_is_shown(board, TASK_KEY_ALL);
     for (unsigned i = 0; !walk->walking && i < walk->groups.count; i++) {
         struct CountedTasks *group = &walk->groups.all[i];
 
@@ -582,13 +581,15 @@ void TaskWalk_end_slice(struct TaskWalk *walk, struct State *state,
         TaskBoard_end_walk(board, whole, walk->cost_s / RECORD_PART);
     pay(walk, took_s, core_part, now_s);
     if (whole) {
+        double pause = pause_s(walk, core_part);
+
         TaskGroups_end(&walk->groups, now_s);
-        AwaitCounts_tell(&walk->awaits, &state->engine,
-                         WALK_TIMES * (now_s - walk->groups.begun_s + IDLE_S));
+        AwaitCounts_tell(
+            &walk->awaits, &state->engine,
+            WALK_TIMES * (now_s - walk->groups.begun_s + fmax(pause, IDLE_S)));
         AwaitCounts_end(&walk->awaits, now_s);
         walk->walking = false;
-        walk->next_s =
-            fmax(walk->next_s, walk->groups.begun_s + pause_s(walk, core_part));
+        walk->next_s = fmax(walk->next_s, walk->groups.begun_s + pause);
         walk->found = walk->groups.found;
         show(walk, board, true, now_s);
     } else if (walk->walking && first && now_s - walk->shown_s >= SHOW_S) {

@@ -19,6 +19,7 @@ struct TaskWalk {
     bool walking; // A walk has begun and is not complete.
     struct TaskCursor cursor;
     unsigned restarts; // Number of times that this walk has begun again.
+    bool all_shown;    // True if the single tasks of all groups are shown.
 
     // Times of CLOCK_MONOTONIC (0 = none): of the next slice, of the newest
     // table, and of the newest change of `credit_s`.
@@ -31,8 +32,9 @@ struct TaskWalk {
 // Returns true if it is time for a slice.
 bool TaskWalk_is_due(const struct TaskWalk *walk, const struct State *state,
                      double now_s);
-// If the next slice begins a walk, prepares the lists of single tasks. The
-// caller does not hold the GIL, because this may take longer than a slice.
+// Finds out whose single tasks are shown, and if the next slice begins a walk,
+// prepares their lists. The caller does not hold the GIL, because this may take
+// longer than a slice.
 void TaskWalk_prepare(struct TaskWalk *walk, struct State *state);
 // Reads one slice. The caller holds the GIL.
 void TaskWalk_step(struct TaskWalk *walk, struct State *state);

@@ -139,7 +139,6 @@ TEST_WITH(test_a_clock_that_jumps, set_up, NULL)
     assert_near(ShareClock_window_s(&watch), 5, 0.01);
 }
 
-// A reader's time can be before the newest added time.
 TEST_WITH(test_threads_that_stay, set_up, NULL)
 {
     struct ShareStill still = {.turn = 0};
@@ -161,6 +160,7 @@ TEST_WITH(test_threads_that_stay, set_up, NULL)
     assert_int_equal(ShareStill_get(&still, 5000, &age), 0);
 }
 
+// A reader's time can be before the newest added time.
 TEST_WITH(test_a_reader_may_be_late, set_up, NULL)
 {
     struct ShareValue value = {0};

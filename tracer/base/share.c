@@ -232,8 +232,7 @@ void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t age_ns,
         if (turn != still->turn + 1)
             still->found = 0; // The turn before has not found the function.
         Counter_set(&still->age_ns, still->oldest_ns);
-        atomic_store_explicit(&still->threads, still->found,
-                              memory_order_release);
+        Counter_set(&still->threads, still->found);
         still->turn = turn;
         still->found = 0;
         still->oldest_ns = 0;
@@ -247,11 +246,9 @@ void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t age_ns,
 uint64_t ShareStill_get(const struct ShareStill *still, uint64_t now_ns,
                         uint64_t *age_ns)
 {
-    uint64_t threads =
-        atomic_load_explicit(&still->threads, memory_order_acquire);
-
     *age_ns = Counter_get(&still->age_ns);
-    return now_ns < Counter_get(&still->until_ns) ? threads : 0;
+    return now_ns < Counter_get(&still->until_ns) ? Counter_get(&still->threads)
+                                                  : 0;
 }
 
 void Share_release(struct Share *share)

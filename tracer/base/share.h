@@ -71,8 +71,7 @@ struct ShareWaits {
 // fields that any thread may read have the numbers of the newest turn in which
 // all threads were observed.
 struct ShareStill {
-    counter_t
-        threads; // Number of threads. Stored with release, after `age_ns`.
+    counter_t threads;
     // Time in ns for which the first of these threads had not run when it was
     // observed.
     counter_t age_ns;

@@ -64,8 +64,7 @@ struct Latency {
     bool unsure;        // True if some of the calls in flight could have ended.
     // The suspended calls that the newest walk over asyncio's tasks has found,
     // and the ticks since the oldest of these calls was first found. Both
-    // numbers are valid until `suspended_until`. `suspended` is stored last,
-    // with release.
+    // numbers are valid until `suspended_until`.
     counter_t suspended, suspended_age, suspended_until;
     // Next function in the list that begins at Latencies.first.
     struct Code *next;
@@ -76,7 +75,4 @@ struct Latency {
     // in seconds. NaN means unknown.
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
-    // True if the function's newest row has calls in flight, or an unknown
-    // number of them.
-    bool changes;
 };

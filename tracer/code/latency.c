@@ -401,7 +401,7 @@ void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
         return;
     Counter_set(&latency->suspended_age, age);
     Counter_set(&latency->suspended_until, until);
-    atomic_store_explicit(&latency->suspended, calls, memory_order_release);
+    Counter_set(&latency->suspended, calls);
     Code_touch(code);
 }
 

@@ -146,13 +146,15 @@ static void tell(const struct AwaitCount *count, struct Engine *engine,
                  double valid_s)
 {
     struct Code *code = Registry_by_id(engine->registry, count->at.function);
+    const struct Latency *latency = code ? Code_latency(code) : NULL;
     double hz = Clock_hz(&engine->clock);
     uint64_t now = Clock_read(&engine->clock);
     uint32_t calls = 0;
 
     for (unsigned i = 0; i < AWAIT_KINDS; i++)
         calls += count->found[i];
-    if (code && count->own && (calls || Code_latency(code)))
+    if (code && count->own &&
+        (calls || (latency && Counter_get(&latency->suspended))))
         Latency_suspended(code, calls, (uint64_t)(count->oldest_s * hz),
                           now + (uint64_t)(valid_s * hz));
 }

@@ -18,9 +18,9 @@
 #define SAMPLES_ENOUGH 20
 // Relative error of the time that hooks take.
 #define UNSURE 0.125
-// In a window CPython itself takes up to this number of ticks for the events of
-// a call of a C function. This time is not subtracted.
-#define EVENT_TICKS 250
+// In a window CPython itself takes up to this number of seconds for the events
+// of a call of a C function. This time is not subtracted.
+#define EVENTS_S 1.1e-7
 // The inverse of a length with a larger relative error is not known.
 #define MOST_ERROR 0.9
 #define SAMPLE_S 5e-3 // CPU time per sample.
@@ -107,7 +107,7 @@ static bool runs(const struct Code *code, const struct Moment *at)
 // Returns the relative error of the number of calls divided by their time. The
 // time is probably too long, and calls that come in bursts make the lengths of
 // windows differ.
-static double time_error(const struct CCalls *calls)
+static double time_error(const struct CCalls *calls, double hz)
 {
     double count = 0, error;
 
@@ -115,7 +115,7 @@ static double time_error(const struct CCalls *calls)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = pair->next)
             count += pair->calls;
     error = hypot(sqrt(calls->errors),
-                  fmax(UNSURE * calls->hooks, EVENT_TICKS * count)) /
+                  fmax(UNSURE * calls->hooks, EVENTS_S * hz * count)) /
             calls->ticks;
     return error / (1 - fmin(error, MOST_ERROR));
 }
@@ -130,7 +130,7 @@ static void fill_by_time(struct Factor *factor, const struct Code *code,
 
     factor->unseen = 0;
     factor->rate = ticks > 0 ? at->hz / ticks : NAN;
-    factor->error = ticks > 0 ? time_error(calls) : NAN;
+    factor->error = ticks > 0 ? time_error(calls, at->hz) : NAN;
     factor->calls =
         factor->rate *
         fmax((double)(int64_t)(at->ticks - calls->begun) / at->hz, 0);

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-// A call that was found without a hook is in flight for longer than this number
-// of seconds, if its function is armed.
-#define LONG_S 1.0
+// While a function is armed, calls that were found without a hook count only if
+// the oldest of them is older, because hooks have seen the younger ones begin.
+#define FOUND_LEAST_S 1.0
 
 static const double QUANTILES[] = {0.5, 0.99};
 
@@ -110,9 +110,7 @@ static struct FoundCalls find_calls(const struct Code *code,
                                  (uint64_t)(at->now * 1e9), &ns);
     if (found.calls)
         found.oldest_s = (double)ns / 1e9;
-    suspended = latency ? atomic_load_explicit(&latency->suspended,
-                                               memory_order_acquire)
-                        : 0;
+    suspended = latency ? Counter_get(&latency->suspended) : 0;
     if (!suspended || at->ticks >= Counter_get(&latency->suspended_until))
         return found;
     found.calls += suspended;
@@ -139,8 +137,7 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
     if (code->hot.calls_exact)
         return;
     found = find_calls(code, latency, at);
-    // The hooks of a function that is armed now have seen all short calls.
-    if (found.calls && (!all || found.oldest_s > LONG_S)) {
+    if (found.calls && (!all || found.oldest_s > FOUND_LEAST_S)) {
         if (seen == NULL_U64 || seen < found.calls)
             f->in_flight = found.calls;
         f->oldest_s = fmax(f->oldest_s, found.oldest_s);
@@ -162,8 +159,6 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
     fill_in_flight(f, code, latency, at);
     if (!latency)
         return;
-    latency->changes =
-        f->in_flight != 0 && (is_armed(code) || f->in_flight != NULL_U64);
     calls = (double)Counter_get(&latency->calls);
     if (calls == 0)
         return;
@@ -176,6 +171,6 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
 
 bool LatencyRow_changes(const struct Function *f, const struct Code *code)
 {
-    return f->in_flight_is_least ||
-           (Code_latency(code) && Code_latency(code)->changes);
+    return f->in_flight == NULL_U64 ? Code_latency(code) && is_armed(code)
+                                    : f->in_flight > 0;
 }
