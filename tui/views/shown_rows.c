@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE 1 // qsort_r, strverscmp
 #include "tui/views/shown_rows.h"
 
 #include "tui/views/header.h"
 #include "tui/views/navigation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct ShownKind *kind_of(const struct ShownRows *shown)
 {
@@ -37,6 +42,53 @@ bool ShownRows_passes(struct ShownRows *shown, const void *row)
     return shown->list.has(&shown->list, at, filter);
 }
 
+static const struct List *list_of(const struct ShownRows *shown)
+{
+    return &shown->ui->lists[shown->ui->view];
+}
+
+// Compares texts from A to Z, and numbers from the largest to NAN.
+static int compare_in(const struct ShownRows *shown, const void *one,
+                      const void *other, int column)
+{
+    const struct ShownKind *kind = kind_of(shown);
+    if (kind->list.columns[column].a_to_z)
+        return strverscmp(kind->text(shown, one, column),
+                          kind->text(shown, other, column));
+    double a = fmax(kind->number(shown, one, column), -INFINITY);
+    double b = fmax(kind->number(shown, other, column), -INFINITY);
+    return (a < b) - (a > b);
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const void *one = *(const void *const *)left;
+    const void *other = *(const void *const *)right;
+    const struct ShownRows *shown = context;
+    const struct List *list = list_of(shown);
+    int result = compare_in(shown, one, other, list->sort);
+    if (list->invert)
+        result = -result;
+    if (!result)
+        result = compare_in(shown, one, other, kind_of(shown)->second);
+    return result ? result : (one > other) - (one < other);
+}
+
+void ShownRows_sort(struct ShownRows *shown)
+{
+    qsort_r(shown->rows, (size_t)shown->list.count, sizeof *shown->rows,
+            compare, shown);
+}
+
+void ShownRows_drop_empty(struct ShownRows *shown, int column)
+{
+    for (long i = 0; i < shown->list.count; i++)
+        if (isfinite(kind_of(shown)->number(shown, shown->rows[i], column)))
+            return;
+    if (list_of(shown)->sort != column)
+        shown->list.absent |= 1U << column;
+}
+
 const char *ShownRows_why_none(const struct ShownRows *shown)
 {
     if (!shown->parts)
@@ -48,8 +100,7 @@ const char *ShownRows_why_none(const struct ShownRows *shown)
 
 const void *ShownRows_selected(const struct ShownRows *shown)
 {
-    const struct Ui *ui = shown->ui;
-    long row = List_selected(&ui->lists[ui->view], &shown->list);
+    long row = List_selected(list_of(shown), &shown->list);
     return row < 0 ? NULL : shown->rows[row];
 }
 

@@ -18,6 +18,14 @@ struct ShownRows {
 
 struct ShownKind {
     struct ListRows list; // All except the source and the number of rows.
+    // The text or the number of a row in a column. The number can be NAN. Rows
+    // that are equal in the column of the sort are sorted by the column
+    // `second`. NULL if the list is never sorted.
+    const char *(*text)(const struct ShownRows *shown, const void *row,
+                        int column);
+    double (*number)(const struct ShownRows *shown, const void *row,
+                     int column);
+    int second;
     // Adds the rows. Called only if there is a snapshot.
     void (*fill)(struct ShownRows *shown);
     void (*draw_title)(struct Ui *ui, const struct ShownRows *shown);
@@ -47,6 +55,9 @@ void ShownRows_add(struct ShownRows *shown, const void *row, bool passes);
 // Returns true if the list's function `has` finds the filter in the row, or if
 // there is no filter.
 bool ShownRows_passes(struct ShownRows *shown, const void *row);
+void ShownRows_sort(struct ShownRows *shown);
+// Leaves out a column in which no row has a number, if it is not the sort's.
+void ShownRows_drop_empty(struct ShownRows *shown, int column);
 // Returns the reason why there are no rows.
 const char *ShownRows_why_none(const struct ShownRows *shown);
 // Returns the selected row, or NULL.

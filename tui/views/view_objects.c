@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE 1 // qsort_r
 #include "tui/views/view_objects.h"
 
 #include "tui/screen/strip.h"
@@ -12,7 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { OBJECTS_FOLD = REQUEST_OWN };
@@ -149,11 +147,12 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
 
 // --- Their order
 
-static const char *text_of(const struct Ui *ui, const struct ObjectRow *row,
+static const char *text_of(const struct ShownRows *shown, const void *row,
                            int column)
 {
-    const struct ObjectRow *creator = creator_of(&ui->model, row);
-    const char *text = column == BY_TYPE   ? row->type
+    const struct ObjectRow *object = row;
+    const struct ObjectRow *creator = creator_of(&shown->ui->model, object);
+    const char *text = column == BY_TYPE   ? object->type
                        : !creator          ? ""
                        : column == BY_FILE ? creator->file
                                            : creator->function;
@@ -161,33 +160,15 @@ static const char *text_of(const struct Ui *ui, const struct ObjectRow *row,
 }
 
 // If rows are sorted by growth, types that only grow come first.
-static double number_of(const struct ObjectRow *row, int column)
+static double number_of(const struct ShownRows *shown, const void *row,
+                        int column)
 {
-    double number = column == BY_BORN   ? row->born_per_s
-                    : column == BY_DIED ? row->died_per_s
-                                        : row->net_per_s - row->net_error;
-    if (column == BY_GROWTH && row->grows == 1)
-        number += 1e15;
-    return isnan(number) ? -INFINITY : number;
-}
-
-static int compare(const void *left, const void *right, void *context)
-{
-    const struct ObjectRow *one = *(const struct ObjectRow *const *)left;
-    const struct ObjectRow *other = *(const struct ObjectRow *const *)right;
-    const struct Ui *ui = context;
-    const struct List *list = &ui->lists[VIEW_OBJECTS];
-    int column = list->sort, result;
-    if (COLUMNS_OF_OBJECTS[column].a_to_z) {
-        result = strcmp(text_of(ui, one, column), text_of(ui, other, column));
-    } else {
-        double a = number_of(one, column), b = number_of(other, column);
-        result = (a < b) - (a > b);
-    }
-    if (!result)
-        result = (one->born_per_s < other->born_per_s) -
-                 (one->born_per_s > other->born_per_s);
-    return list->invert ? -result : result;
+    const struct ObjectRow *object = row;
+    (void)shown;
+    return column == BY_BORN   ? object->born_per_s
+           : column == BY_DIED ? object->died_per_s
+                               : object->net_per_s - object->net_error +
+                                     (object->grows == 1 ? 1e15 : 0);
 }
 
 static bool is_own(const struct Model *model, const struct ObjectRow *type)
@@ -231,8 +212,8 @@ static void fill(struct ShownRows *shown)
                           ShownRows_passes(shown, type));
     }
     size_t count = (size_t)shown->list.count;
+    ShownRows_sort(shown);
     memcpy(types, shown->rows, count * sizeof *types);
-    qsort_r(types, count, sizeof *types, compare, (void *)(uintptr_t)ui);
     shown->list.count = 0;
     for (size_t i = 0; i < count; i++) {
         ShownRows_add(shown, types[i], true);
@@ -309,6 +290,9 @@ static const struct ShownKind OBJECTS = {
              .key = key_of,
              .has = has_text,
              .write = write_cell},
+    .text = text_of,
+    .number = number_of,
+    .second = BY_BORN,
     .fill = fill,
     .draw_title = draw_title,
     .why_none = why_none,

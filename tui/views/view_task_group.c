@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // See view_task_group.h.
-#define _GNU_SOURCE 1 // qsort_r, strverscmp
 #include "tui/views/view_task_group.h"
 
 #include "tui/screen/strip.h"
@@ -11,10 +10,6 @@
 #include "tui/views/navigation.h"
 #include "tui/views/shown_rows.h"
 #include "tui/views/task_marks.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     TASK_AGE,
@@ -50,10 +45,19 @@ static const char *or_empty(const char *text)
     return text ? text : "";
 }
 
-static const char *text_of(const struct TaskRow *task, int column)
+static double step_of(const struct ShownRows *shown, const struct TaskRow *task)
 {
+    return TaskMarks_step_s(shown->ui->model.snapshot, shown->of,
+                            or_empty(task->name));
+}
+
+static const char *text_of(const struct ShownRows *shown, const void *row,
+                           int column)
+{
+    const struct TaskRow *task = row;
     const struct StackPlace *inner =
         task->chain_count ? &task->chain[task->chain_count - 1] : NULL;
+    (void)shown;
     return or_empty(column == TASK_STATE        ? task->state
                     : column == TASK_NAME       ? task->name
                     : column == TASK_WAITS_FOR  ? task->waits_for
@@ -62,10 +66,14 @@ static const char *text_of(const struct TaskRow *task, int column)
                                                 : NULL);
 }
 
-static double step_of(const struct ShownRows *shown, const struct TaskRow *task)
+static double number_of(const struct ShownRows *shown, const void *row,
+                        int column)
 {
-    return TaskMarks_step_s(shown->ui->model.snapshot, shown->of,
-                            or_empty(task->name));
+    const struct TaskRow *task = row;
+    return column == TASK_AGE     ? task->age_s
+           : column == TASK_CPU   ? task->cpu_share
+           : column == TASK_STEPS ? Row_u64(task->steps)
+                                  : step_of(shown, task);
 }
 
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
@@ -88,18 +96,18 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
     else if (column == TASK_STEP)
         TaskMarks_write_step(cell, step_of(shown, task));
     else if (column == TASK_WAITS_IN && task->chain_count)
-        ListCell_place(cell, STYLE_PLAIN, text_of(task, column),
+        ListCell_place(cell, STYLE_PLAIN, text_of(shown, task, column),
                        task->chain[task->chain_count - 1].line);
     else
         ListCell_put(cell, column == TASK_STATE ? STYLE_FAINT : STYLE_PLAIN,
-                     Text_tail(text_of(task, column), 960));
+                     Text_tail(text_of(shown, task, column), 960));
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
 {
     const struct TaskRow *task = ShownRows_at(rows, row);
     for (int column = TASK_STATE; column < TASK_COLUMNS; column++)
-        if (Text_has(text_of(task, column), text))
+        if (Text_has(text_of(rows->source, task, column), text))
             return true;
     return false;
 }
@@ -107,52 +115,11 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
     uint64_t key = 5381;
-    for (const char *at = text_of(ShownRows_at(rows, row), TASK_NAME); *at;
-         at++)
+    for (const char *at =
+             text_of(rows->source, ShownRows_at(rows, row), TASK_NAME);
+         *at; at++)
         key = key * 33 + (uint8_t)*at;
     return key | 1;
-}
-
-// --- The order
-
-static double number_of(const struct ShownRows *shown,
-                        const struct TaskRow *task, int column)
-{
-    double number = column == TASK_AGE     ? task->age_s
-                    : column == TASK_CPU   ? task->cpu_share
-                    : column == TASK_STEPS ? Row_u64(task->steps)
-                                           : step_of(shown, task);
-    return isnan(number) ? -INFINITY : number;
-}
-
-static int compare(const void *left, const void *right, void *context)
-{
-    const struct TaskRow *one = *(const struct TaskRow *const *)left;
-    const struct TaskRow *other = *(const struct TaskRow *const *)right;
-    const struct ShownRows *shown = context;
-    const struct List *list = &shown->ui->lists[VIEW_TASK_GROUP];
-    int sort = list->sort, result;
-    if (COLUMNS_OF_TASKS[sort].a_to_z) {
-        result = strverscmp(text_of(one, sort), text_of(other, sort));
-    } else {
-        double a = number_of(shown, one, sort);
-        double b = number_of(shown, other, sort);
-        result = (a < b) - (a > b);
-    }
-    if (list->invert)
-        result = -result;
-    if (!result)
-        result = strverscmp(text_of(one, TASK_NAME), text_of(other, TASK_NAME));
-    return result ? result : (one > other) - (one < other);
-}
-
-// Returns true if one of the listed tasks has a step in the log of stalls.
-static bool stepped(const struct ShownRows *shown)
-{
-    for (long i = 0; i < shown->list.count; i++)
-        if (isfinite(step_of(shown, shown->rows[i])))
-            return true;
-    return false;
 }
 
 static void fill(struct ShownRows *shown)
@@ -174,10 +141,8 @@ static void fill(struct ShownRows *shown)
     for (size_t i = 0; i < group->task_count; i++)
         ShownRows_add(shown, &group->tasks[i],
                       whole || ShownRows_passes(shown, &group->tasks[i]));
-    if (!stepped(shown) && ui->lists[VIEW_TASK_GROUP].sort != TASK_STEP)
-        shown->list.absent = 1 << TASK_STEP;
-    qsort_r(shown->rows, (size_t)shown->list.count, sizeof *shown->rows,
-            compare, shown);
+    ShownRows_drop_empty(shown, TASK_STEP);
+    ShownRows_sort(shown);
 }
 
 // --- As a view
@@ -252,6 +217,9 @@ static const struct ShownKind SINGLES = {.list = {.columns = COLUMNS_OF_TASKS,
                                                   .key = key_of,
                                                   .has = has_text,
                                                   .write = write_cell},
+                                         .text = text_of,
+                                         .number = number_of,
+                                         .second = TASK_NAME,
                                          .fill = fill,
                                          .draw_title = draw_title,
                                          .why_none = why_none,

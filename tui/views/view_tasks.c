@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#define _GNU_SOURCE 1 // qsort_r
 #include "tui/views/view_tasks.h"
 
 #include "tui/screen/strip.h"
@@ -15,7 +14,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Least number of lines of the screen's body at which there is a bar.
@@ -73,12 +71,27 @@ static double step_of(const struct ShownRows *shown,
     return TaskMarks_step_s(shown->ui->model.snapshot, group, NULL);
 }
 
-static const char *text_of(const struct TaskGroup *group, int column)
+static const char *text_of(const struct ShownRows *shown, const void *row,
+                           int column)
 {
+    const struct TaskGroup *group = row;
     const char *text = column == TASKS_COROUTINE ? group->coroutine
                        : column == TASKS_WAIT    ? group->waits_in
                                                  : group->file;
+    (void)shown;
     return text ? text : "";
+}
+
+static double number_of(const struct ShownRows *shown, const void *row,
+                        int column)
+{
+    const struct TaskGroup *group = row;
+    return column == TASKS_COUNT    ? (double)group->count
+           : column == TASKS_GROWTH ? group->growth_per_min
+           : column == TASKS_CPU    ? group->cpu_share
+           : column == TASKS_STEPS  ? group->steps_per_s
+           : column == TASKS_STEP   ? step_of(shown, group)
+                                    : group->oldest_s;
 }
 
 // --- The rows
@@ -138,7 +151,7 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
         TaskMarks_write_step(cell, step_of(shown, group));
     } else {
         ListCell_place(cell, column == TASKS_FILE ? STYLE_FAINT : STYLE_PLAIN,
-                       text_of(group, column),
+                       text_of(shown, group, column),
                        column == TASKS_COROUTINE && !shown->ui->tasks_by_place
                            ? NULL_U64
                            : line);
@@ -157,65 +170,21 @@ static uint64_t key_of(const struct ListRows *rows, long row)
     return TaskGroup_key(ShownRows_at(rows, row));
 }
 
-static double number_of(const struct ShownRows *shown,
-                        const struct TaskGroup *group, int column)
-{
-    double number = column == TASKS_COUNT    ? (double)group->count
-                    : column == TASKS_GROWTH ? group->growth_per_min
-                    : column == TASKS_CPU    ? group->cpu_share
-                    : column == TASKS_STEPS  ? group->steps_per_s
-                    : column == TASKS_STEP   ? step_of(shown, group)
-                                             : group->oldest_s;
-    return isnan(number) ? -INFINITY : number;
-}
-
-static int compare(const void *left, const void *right, void *context)
-{
-    const struct TaskGroup *one = *(const struct TaskGroup *const *)left;
-    const struct TaskGroup *other = *(const struct TaskGroup *const *)right;
-    const struct ShownRows *shown = context;
-    const struct List *list = &shown->ui->lists[VIEW_TASKS];
-    int result;
-    if (COLUMNS_OF_TASKS[list->sort].a_to_z) {
-        result = strcmp(text_of(one, list->sort), text_of(other, list->sort));
-    } else {
-        double a = number_of(shown, one, list->sort);
-        double b = number_of(shown, other, list->sort);
-        result = (a < b) - (a > b);
-    }
-    if (list->invert)
-        result = -result;
-    return result ? result : (one > other) - (one < other);
-}
-
-// Returns true if a task of one of the listed groups has a step in the log of
-// stalls.
-static bool stepped(const struct ShownRows *shown)
-{
-    for (long i = 0; i < shown->list.count; i++)
-        if (isfinite(step_of(shown, shown->rows[i])))
-            return true;
-    return false;
-}
-
 static void fill(struct ShownRows *shown)
 {
     const struct Ui *ui = shown->ui;
     size_t count;
     const struct TaskGroup *groups = TaskMarks_groups(ui, &count);
-    int sort = ui->lists[VIEW_TASKS].sort;
     for (size_t i = 0; i < count; i++)
         ShownRows_add(shown, &groups[i],
                       Model_shows_file(&ui->model, groups[i].file) &&
                           ShownRows_passes(shown, &groups[i]));
     if (ui->tasks_by_place)
         shown->list.columns = COLUMNS_BY_PLACE;
-    if (!stepped(shown) && sort != TASKS_STEP)
-        shown->list.absent = 1 << TASKS_STEP;
-    if (ui->tasks_by_place && sort != TASKS_CPU)
+    ShownRows_drop_empty(shown, TASKS_STEP);
+    if (ui->tasks_by_place && ui->lists[VIEW_TASKS].sort != TASKS_CPU)
         shown->list.absent |= 1 << TASKS_CPU;
-    qsort_r(shown->rows, (size_t)shown->list.count, sizeof *shown->rows,
-            compare, shown);
+    ShownRows_sort(shown);
 }
 
 // --- As a view
@@ -364,6 +333,8 @@ static const struct ShownKind GROUPS = {.list = {.columns = COLUMNS_OF_TASKS,
                                                  .key = key_of,
                                                  .has = has_text,
                                                  .write = write_cell},
+                                        .text = text_of,
+                                        .number = number_of,
                                         .fill = fill,
                                         .draw_title = draw_title,
                                         .why_none = why_none,
