@@ -66,7 +66,11 @@ const void *ShownRows_selected(const struct ShownRows *shown);
 enum ListAnswer ShownRows_answer(struct ShownRows *shown, struct Ui *ui,
                                  int request, uint32_t key);
 
-// These functions are members of struct View.
+// These functions are members of struct View. SHOWN_VIEW sets those that are
+// the same in most of these views.
+#define SHOWN_VIEW(kind)                                                       \
+    .shown = &(kind), .draw = ShownRows_draw, .find = ShownRows_find,          \
+    .function = ShownRows_function
 void ShownRows_draw(struct Ui *ui, const struct Status *status);
 bool ShownRows_find(struct Ui *ui, int step, bool here);
 bool ShownRows_press(struct Ui *ui, int request, uint32_t key);

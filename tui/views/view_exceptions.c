@@ -160,9 +160,6 @@ const struct View EXCEPTIONS_VIEW = {
     .opens = BINDING(0, 0, "exceptions: by type and function, newest first",
                      NULL, "Exceptions", 11, 'x'),
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
-    .shown = &KINDS,
-    .draw = ShownRows_draw,
     .press = ShownRows_press,
-    .find = ShownRows_find,
-    .function = ShownRows_function,
+    SHOWN_VIEW(KINDS),
     .line = ShownRows_line};

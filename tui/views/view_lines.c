@@ -137,9 +137,6 @@ const struct View LINES_VIEW = {
                      NULL, "Lines", 11, 'n'),
     .can = CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .want = want,
-    .shown = &LINES,
-    .draw = ShownRows_draw,
     .press = ShownRows_press,
-    .find = ShownRows_find,
-    .function = ShownRows_function,
+    SHOWN_VIEW(LINES),
     .line = ShownRows_line};

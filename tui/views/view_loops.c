@@ -222,9 +222,6 @@ const struct View LOOPS_VIEW = {
     .opens = BINDING(0, 0, "event loops: lag, steps and the log of stalls",
                      NULL, "Loops", 11, 'L'),
     .can = CAN_SEARCH | CAN_FUNCTION,
-    .shown = &STALLS,
-    .draw = ShownRows_draw,
     .press = ShownRows_press,
-    .find = ShownRows_find,
-    .function = ShownRows_function,
+    SHOWN_VIEW(STALLS),
     .line = ShownRows_line};

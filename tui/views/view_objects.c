@@ -304,9 +304,6 @@ const struct View OBJECTS_VIEW = {
                      NULL, "Objects", 12, 'm'),
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
-    .shown = &OBJECTS,
     .want = want,
-    .draw = ShownRows_draw,
     .press = press,
-    .find = ShownRows_find,
-    .function = ShownRows_function};
+    SHOWN_VIEW(OBJECTS)};

@@ -241,9 +241,6 @@ void ViewTaskGroup_open(struct Ui *ui, const struct TaskGroup *group)
 const struct View TASK_GROUP_VIEW = {.name = "Tasks of a group",
                                      .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
                                             CAN_FUNCTION,
-                                     .shown = &SINGLES,
                                      .want = want,
-                                     .draw = ShownRows_draw,
                                      .press = ShownRows_press,
-                                     .find = ShownRows_find,
-                                     .function = ShownRows_function};
+                                     SHOWN_VIEW(SINGLES)};

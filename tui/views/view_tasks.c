@@ -348,9 +348,6 @@ const struct View TASKS_VIEW = {
                      NULL, "Tasks", 12, 'T'),
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
-    .shown = &GROUPS,
     .want = want,
-    .draw = ShownRows_draw,
     .press = press,
-    .find = ShownRows_find,
-    .function = ShownRows_function};
+    SHOWN_VIEW(GROUPS)};
