@@ -2,6 +2,7 @@
 // Keeps a list of retired functions, searched by a hash of name, file and line.
 #include "tracer/code/retired.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/id_map.h"
 
 #include <string.h>
 
@@ -51,20 +52,10 @@ static struct RetiredTotals totals_of(const struct Code *code)
     };
 }
 
-// Computes an FNV-1a hash of the text.
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
-    return hash;
-}
-
 static uint64_t hash_of(const struct Code *code)
 {
-    uint64_t hash =
-        hash_text(0xcbf29ce484222325u ^ code->who.line, code->who.name);
-
-    return hash_text(hash, code->who.file);
+    return IdMap_hash(IdMap_hash(code->who.line, code->who.name),
+                      code->who.file);
 }
 
 static struct RetiredFunction *find(struct Retired *retired, uint64_t hash,

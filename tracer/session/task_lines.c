@@ -2,6 +2,7 @@
 // See task_lines.h.
 #include "tracer/session/task_lines.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/id_map.h"
 
 #include <string.h>
 
@@ -10,17 +11,9 @@
 
 // --- One line --------------------------------------------------------------
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text && *text; text++)
-        hash = (hash ^ (uint8_t)*text) * 0x100000001b3ull;
-    return hash;
-}
-
 uint64_t TaskLine_hash(const struct TaskLine *line)
 {
-    return hash_text(hash_text(0xcbf29ce484222325ull + line->line, line->name),
-                     line->file);
+    return IdMap_hash(IdMap_hash(line->line, line->name), line->file);
 }
 
 static bool same_text(const char *one, const char *other)

@@ -65,13 +65,6 @@ struct FoundList {
     size_t *begins; // Index of each group's first item, and of the end.
 };
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (text = text ? text : "\1"; *text; text++)
-        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3);
-    return (hash ^ 0xFF) * UINT64_C(0x100000001B3);
-}
-
 // Returns a hash of the record's key fields, or 0 if the record has none.
 static uint64_t hash_of(const struct Record *record, const void *value)
 {
@@ -83,7 +76,7 @@ static uint64_t hash_of(const struct Record *record, const void *value)
             continue;
         hash = hash ? hash : UINT64_C(0xCBF29CE484222325);
         if (field->type == FIELD_TEXT)
-            hash = hash_text(hash, *(const char *const *)at);
+            hash = IdMap_hash(hash, *(const char *const *)at);
         else
             hash =
                 (hash ^ *(const uint64_t *)at) * UINT64_C(0x9E3779B97F4A7C15);

@@ -34,20 +34,13 @@ static uint64_t key_of(uint64_t parent, uint64_t id)
     return (parent << 40 ^ id) * UINT64_C(0xFF51AFD7ED558CCD);
 }
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text && *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-    return hash;
-}
-
 // Each process gives its C functions ids of its own. The merged id of a C
 // function is a hash of its file and its address, so that the id is the same in
 // each merged table.
 static uint64_t native_id(const struct FlameFunction *function)
 {
-    uint64_t hash = hash_text(function->address, function->file);
-    hash = key_of(0, hash_text(hash, function->build)) >> 32;
+    uint64_t hash = IdMap_hash(function->address, function->file);
+    hash = key_of(0, IdMap_hash(hash, function->build)) >> 32;
     if (!function->file) // Callers that are not known.
         return FLAME_NATIVE_ID;
     return FLAME_NATIVE_ID + 1 + hash % (FLAME_WAIT_ID - FLAME_NATIVE_ID - 1);

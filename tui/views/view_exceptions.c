@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tui/views/view_exceptions.h"
 
+#include "ipc/base/id_map.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -16,10 +17,7 @@
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
     const struct ExceptionRow *kind = ShownRows_at(rows, row);
-    uint64_t key = 1;
-    for (const char *at = kind->type; at && *at; at++)
-        key = key * 31 + (unsigned char)*at;
-    return (key << 24 ^ kind->id) | 1;
+    return IdMap_hash(kind->id, kind->type) | 1;
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)

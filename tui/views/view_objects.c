@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tui/views/view_objects.h"
 
+#include "ipc/base/id_map.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -85,12 +86,7 @@ static const struct ObjectRow *creator_of(const struct Model *model,
 
 static uint64_t key_of_row(const struct ObjectRow *row)
 {
-    uint64_t key = 1;
-    for (const char *at = row->type; *at; at++)
-        key = key * 31 + (unsigned char)*at;
-    for (const char *at = row->function; at && *at; at++)
-        key = key * 37 + (unsigned char)*at;
-    return (key << 1 ^ (row->function ? row->line << 32 : 0)) | 1;
+    return IdMap_hash(IdMap_hash(row->line, row->type), row->function) | 1;
 }
 
 static uint64_t key_of(const struct ListRows *rows, long row)

@@ -2,6 +2,7 @@
 // See view_task_group.h.
 #include "tui/views/view_task_group.h"
 
+#include "ipc/base/id_map.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -114,12 +115,8 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
 
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
-    uint64_t key = 5381;
-    for (const char *at =
-             text_of(rows->source, ShownRows_at(rows, row), TASK_NAME);
-         *at; at++)
-        key = key * 33 + (uint8_t)*at;
-    return key | 1;
+    const struct TaskRow *task = ShownRows_at(rows, row);
+    return IdMap_hash(0, task->name) | 1;
 }
 
 static void fill(struct ShownRows *shown)
