@@ -41,21 +41,12 @@ static void add_row(struct Maker *maker, uint64_t at, struct NativeRow row)
 {
     struct NativeRows *rows = maker->rows;
 
-    if (rows->count == maker->room) {
-        size_t room = maker->room ? 2 * maker->room : 1024;
-        void *more = room <= MOST_ROWS
-                         ? Heap_resize(rows->rows, room * sizeof *rows->rows)
-                         : NULL;
-
-        if (!more) {
-            maker->failed = true;
-            return;
-        }
-        rows->rows = more;
-        maker->room = room;
-    }
     row.at = (uint32_t)at;
-    rows->rows[rows->count++] = row;
+    if (rows->count < MOST_ROWS &&
+        ARRAY_GROW(rows->rows, rows->count, maker->room, 1024))
+        rows->rows[rows->count++] = row;
+    else
+        maker->failed = true;
 }
 
 // --- One row -----------------------------------------------------------------
