@@ -26,13 +26,14 @@
 // `least` at first. Returns false if memory is out.
 #define ARRAY_GROW(items, count, room, least)                                  \
     ({                                                                         \
-        size_t wanted_ = (room) ? 2 * (size_t)(room) : (least);                \
         void *more_ = (items);                                                 \
                                                                                \
-        if ((count) == (room))                                                 \
+        if ((count) == (room)) {                                               \
+            size_t wanted_ = (room) ? 2 * (size_t)(room) : (least);            \
+                                                                               \
             more_ = Heap_resize(items, wanted_ * sizeof *(items));             \
-        if (more_ && (count) == (room))                                        \
-            (room) = (typeof(room))wanted_;                                    \
-        (items) = more_ ? more_ : (items);                                     \
+            (items) = more_ ? more_ : (items);                                 \
+            (room) = more_ ? (typeof(room))wanted_ : (room);                   \
+        }                                                                      \
         more_ != NULL;                                                         \
     })
