@@ -11,7 +11,6 @@ import json
 import os
 import random
 import re
-import socket
 import ssl
 import sys
 import threading
@@ -57,30 +56,6 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-class _Handler(urllib.request.HTTPHandler, urllib.request.HTTPSHandler):
-    """Gives a receiver TIMEOUT_S for all headers of its answer."""
-
-    def do_open(self, http_class, request, **more):
-        def connect(*arguments, **settings):
-            connection = http_class(*arguments, **settings)
-            answer = connection.getresponse
-
-            def getresponse():
-                end = connection.sock.shutdown
-                timer = threading.Timer(TIMEOUT_S, end, [socket.SHUT_RDWR])
-                timer.daemon = True
-                timer.start()
-                try:
-                    return answer()
-                finally:
-                    timer.cancel()
-
-            connection.getresponse = getresponse
-            return connection
-
-        return super().do_open(connect, request, **more)
-
-
 def check_url(text):
     """Returns the URL without a slash at its end, or raises ValueError."""
     parts = urllib.parse.urlsplit(text)
@@ -106,7 +81,7 @@ class Target(threading.Thread):
         if settings.ca_file:
             open(settings.ca_file).close()  # an error of ssl has no name of a file
         context = ssl.create_default_context(cafile=settings.ca_file)
-        handlers = [_NoRedirect, _Handler(context=context)]
+        handlers = [_NoRedirect, urllib.request.HTTPSHandler(context=context)]
         if is_loopback(urllib.parse.urlsplit(url).hostname):
             handlers.append(urllib.request.ProxyHandler({}))  # no proxy can reach it
         self.opener = urllib.request.build_opener(*handlers)
