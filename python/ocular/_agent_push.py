@@ -76,7 +76,7 @@ class Target(threading.Thread):
         self.url, self.token_file = url, settings.token_file
         self.labels = ("receiver", url), ("signal", signal)
         self.queue, self.bytes = collections.deque(), 0
-        self.changed, self.ending = threading.Condition(), False
+        self.changed = threading.Condition()
         self.counts = collections.Counter()
         if settings.ca_file:
             open(settings.ca_file).close()  # an error of ssl has no name of a file
@@ -113,20 +113,11 @@ class Target(threading.Thread):
             yield f"ocular_agent_{name}", self.labels, self.counts[name]
         yield "ocular_agent_queued_bytes", self.labels, self.bytes
 
-    def stop(self):
-        """Ends the thread after the present request. Requests that wait are not sent."""
-        with self.changed:
-            self.ending = True
-            self.changed.notify()
-        self.join()
-
     def run(self):
         failures = 0
         while True:
             with self.changed:
-                self.changed.wait_for(lambda: self.queue or self.ending)
-                if self.ending:
-                    return
+                self.changed.wait_for(lambda: self.queue)
                 item = self.queue.popleft()
             *request, since = item
             outcome, pause, why = self.send(*request)
