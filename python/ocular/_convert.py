@@ -15,7 +15,6 @@ import zlib
 
 from ocular import _flame_file, _flame_page, _ocular, _recording_file, _settings, _stacks
 
-PROFILES = (".folded", ".speedscope.json", ".pstats", ".pb")
 PLACE = re.compile(r" \(.+:\d+\)$")
 DESCRIPTION = """\
 Make a timeline, a profile or a flame graph, by the ending of its name, out of a recording
@@ -114,10 +113,6 @@ def _parser(verb="convert"):
     return parser
 
 
-def _is_profile(name):
-    return bool(_settings.page_ending(name)) or name.removesuffix(".gz").endswith(PROFILES)
-
-
 def _name_beside(file, records):
     if records:
         return file.removesuffix(_recording_file.ENDING) + ".json"
@@ -136,7 +131,7 @@ def _output(parser, options, records):
         parser.error("a recording is made by a trace; name a timeline or a profile")
     if not records and not _settings.page_ending(name):
         parser.error(f"{name}: its name has to end in .html or .svg")
-    if len(options.files) > 1 and _is_profile(name):
+    if len(options.files) > 1 and _settings.has_stacks(name):
         parser.error(f"{name}: several recordings make a timeline: .json or .pftrace")
     if os.path.lexists(name):
         parser.error(f"{name}: it exists; give another name with --output")
