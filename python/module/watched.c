@@ -133,6 +133,24 @@ static bool is_chosen(const struct Function *function, PyObject *patterns)
     return false;
 }
 
+// Empties the lists of a record, except those with a name or a group in `kept`,
+// which NULL ends. A Python object for each number of thousands of functions
+// would take too long.
+static void drop_lists(const struct Record *record, void *value,
+                       const char *const *kept)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const struct Field *field = &record->fields[i];
+        const char *name = field->group ? field->group : field->name;
+        size_t k = 0;
+
+        while (kept[k] && strcmp(kept[k], name) != 0)
+            k++;
+        if (field->type == FIELD_LIST && !kept[k])
+            *(size_t *)((char *)value + field->count_offset) = 0;
+    }
+}
+
 static PyObject *dicts_of(const struct Function *const *rows, size_t count)
 {
     PyObject *list = PyList_New((Py_ssize_t)count);
@@ -141,7 +159,7 @@ static PyObject *dicts_of(const struct Function *const *rows, size_t count)
         struct Function row = *rows[i];
         PyObject *dict;
 
-        row.caller_count = row.wait_count = row.total_part_count = 0;
+        drop_lists(&FUNCTION_RECORD, &row, (const char *[]){NULL});
         dict = Convert_record(&FUNCTION_RECORD, &row);
 
         if (!dict)
@@ -205,18 +223,15 @@ static int add_functions(PyObject *dict, const struct Snapshot *snapshot,
     return failed;
 }
 
-// Returns the snapshot as a dict without its long lists, because a Python
-// object for each number of thousands of functions would take too long.
+// Returns the snapshot as a dict with only the lists that the agent reads.
 static PyObject *from_snapshot(const struct Snapshot *whole, size_t most,
                                PyObject *patterns)
 {
+    static const char *const READ[] = {"gc", "loops", "objects", NULL};
     struct Snapshot part = *whole;
     PyObject *dict;
 
-    part.thread_count = part.function_count = part.transition_count = 0;
-    part.transition_pair_count = part.retired_count = part.stall_count = 0;
-    part.tasks_group_count = part.tasks_await_count = 0;
-    part.tasks_place_count = part.exception_count = part.line_count = 0;
+    drop_lists(&SNAPSHOT_RECORD, &part, READ);
     dict = Convert_snapshot(&part);
     if (dict && add_functions(dict, whole, most, patterns) < 0)
         Py_CLEAR(dict);
