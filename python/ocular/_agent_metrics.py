@@ -27,8 +27,14 @@ FAMILIES = {
     "ocular_function_cpu_seconds": ("counter", "CPU time without callees, sampled."),
     "ocular_function_calls": ("counter", "Calls; estimated while the function is dark."),
     "ocular_function_counted_calls": ("counter", "Calls that were counted."),
-    "ocular_function_in_flight": ("gauge", "Calls that have begun and not ended."),
-    "ocular_function_oldest_seconds": ("gauge", "Age of the oldest call in flight."),
+    "ocular_function_in_flight": (
+        "gauge",
+        "Calls that have begun and not ended; a lower bound if the function was dark.",
+    ),
+    "ocular_function_oldest_seconds": (
+        "gauge",
+        "Age of the oldest call in flight; a lower bound if the function was dark.",
+    ),
     "ocular_function_latency_seconds": (
         "summary",
         "Latency with awaits, of about the newest 1000 calls.",
