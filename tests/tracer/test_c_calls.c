@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Tests tracer/code/c_calls: how many calls of C functions a function makes.
+// Tests tracer/session/c_rates: the error of their calls per second.
 #include "tracer/code/c_calls.h"
+#include "tracer/hook/exceptions.h"
+#include "tracer/session/c_rates.h"
 
 #include "tests/tracer/make_opcodes.h"
 
@@ -160,6 +163,40 @@ TEST_WITH(test_a_window_within_one_entry, set_up, tear_down)
     enter(2, 1);
     CCalls_close(caller, Counter_get(&caller->hot.entries), ticks);
     assert_float_equal(of_entry(one), 2, 1e-9);
+}
+
+// Returns the relative error of a C function's calls per second.
+static double error_of_rate(void)
+{
+    static const struct Exceptions unknown;
+    struct Moment at = {.registry = registry,
+                        .exceptions = &unknown,
+                        .hz = 1e9,
+                        .ticks = ticks};
+    const struct CSums *sums = &CCalls_of(one)->sums;
+
+    CRates_update(&at);
+    assert_true(sums->rate > 0);
+    return sqrt(sums->variance) / sums->rate;
+}
+
+// The time that CPython takes for the events of a call is not known. It is a
+// large part of the time of a loop only if the loop's calls are short.
+TEST_WITH(test_the_error_of_short_calls, set_up, tear_down)
+{
+    double calls;
+
+    one->who.c_function = true;
+    atomic_store(&registry->has_c, true);
+    CCalls_prepare(one);
+    Counter_add(&caller->hot.entries, 1);
+    call(one, AT, 10000);
+    calls = pair_of(one, AT)->calls;
+    CCalls_of(caller)->ticks = calls * 20;
+    CCalls_of(caller)->errors = 0;
+    assert_true(error_of_rate() > 1);
+    CCalls_of(caller)->ticks = calls * 20000;
+    assert_true(error_of_rate() < 0.1);
 }
 
 TEST_WITH(test_an_instruction_divides_its_samples, set_up, tear_down)
