@@ -192,12 +192,12 @@ double Code_calls_error(const struct Code *code, double spread, double hz)
     double ns = off_by(ran, cpu), by_mean;
 
     if (waits > 0)
-        ns = hypot(ns, off_by(waits, fmax(wait, 0)));
+        ns = sum_error(ns, off_by(waits, fmax(wait, 0)));
     by_mean = Code_is_hardly_timed(code)
                   ? ns / mean
                   : Code_dark_calls(code, hz) * spread *
                         sqrt(CALLS_ALIKE / timed_calls(code));
-    return mean > 0 ? hypot(ns / mean, by_mean) : NAN;
+    return mean > 0 ? sum_error(ns / mean, by_mean) : NAN;
 }
 
 double Code_dark_calls(const struct Code *code, double hz)

@@ -8,6 +8,16 @@
 
 #include "tracer/code/code.h"
 
+#include <math.h>
+
+// Returns the standard error of a sum whose two parts have these errors. It is
+// not hypot(), because glibc 2.35 has a new version of that function, and would
+// be the oldest glibc with which a wheel runs.
+static inline double sum_error(double a, double b)
+{
+    return sqrt(a * a + b * b);
+}
+
 // Estimates from samples the mean cycles of a call without its callees. The
 // estimate is the mean total cycles of a call, multiplied by `self_ns` and
 // divided by the function's cumulative sampled ns. Code_sampled_cycles is used

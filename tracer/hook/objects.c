@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/hook/objects.h"
+#include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 
 #include <math.h>
@@ -635,8 +636,8 @@ static void fill_growth(const struct ObjectsTotals *totals,
     if (totals->windows < GROWTH_WINDOWS)
         return;
     rates->net = slope(totals, sums->net, sums->net_s);
-    rates->net_error = hypot(error_of(totals, sums, rates->net) * per_s,
-                             sqrt(sums->gc_squares) / totals->wall_s);
+    rates->net_error = sum_error(error_of(totals, sums, rates->net) * per_s,
+                                 sqrt(sums->gc_squares) / totals->wall_s);
     rates->net = rates->net * per_s + sums->gc_net / totals->wall_s;
     // If a thread held the GIL while many objects died, a window begins just
     // after these deaths and misses them.

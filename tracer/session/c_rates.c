@@ -65,8 +65,9 @@ static double hot_error(const struct Code *code, const struct Moment *at)
     double mean = Code_calls_error(code, spread, at->hz) / calls;
     double hooks = UNSURE * hook_ticks(at) / Code_mean_cycles(code);
 
-    return hypot(hypot(isfinite(mean) ? mean : 0, isfinite(hooks) ? hooks : 0),
-                 1 / sqrt(samples_of(code) + 1));
+    return sum_error(
+        sum_error(isfinite(mean) ? mean : 0, isfinite(hooks) ? hooks : 0),
+        1 / sqrt(samples_of(code) + 1));
 }
 
 // Returns the relative error of the function's own rate of calls.
@@ -114,8 +115,8 @@ static double time_error(const struct CCalls *calls, double hz)
     for (int i = 0; i < C_CALLS_BUCKETS; i++)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = pair->next)
             count += pair->calls;
-    error = hypot(sqrt(calls->errors),
-                  fmax(UNSURE * calls->hooks, EVENTS_S * hz * count)) /
+    error = sum_error(sqrt(calls->errors),
+                      fmax(UNSURE * calls->hooks, EVENTS_S * hz * count)) /
             calls->ticks;
     return error / (1 - fmin(error, MOST_ERROR));
 }
@@ -207,8 +208,8 @@ static void add_pair(const struct Moment *at, const struct CPair *pair,
         return;
     if (raised > 0 && isfinite(factor->raised))
         own->sums.raised += factor->raised * raised;
-    error = hypot(rate * hypot(factor->error, 1 / sqrt(calls)),
-                  calls * factor->unseen);
+    error = sum_error(rate * sum_error(factor->error, 1 / sqrt(calls)),
+                      calls * factor->unseen);
     calls *= factor->calls;
     if (!pair->counted) {
         // Nothing is known, so each call of the function is assumed to make one

@@ -207,9 +207,9 @@ static double missed_calls(struct Code *code, const struct Moment *at,
                        at->hz) *
                        Code_calls_an_entry(code)
                  : 0;
-    *error = hypot(*error, hot * entry_error(code));
+    *error = sum_error(*error, hot * entry_error(code));
     if (missed > 0)
-        *error = hypot(*error, missed * of_rate);
+        *error = sum_error(*error, missed * of_rate);
     return hot + missed;
 }
 
