@@ -207,6 +207,55 @@ TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
 }
 
 // Each wait that is long enough for the recording goes to the sink.
+// Observes that the thread has waited in the function for `ns` ns, and has or
+// has not run since its last observation.
+static void observe(double ns, bool ran)
+{
+    Attribution_settle_wait(&attribution, &stack, &NOW, !ran);
+    add(0, ns);
+}
+
+static void expect_in_calls(uint64_t ns)
+{
+    assert_int_equal(
+        Counter_get(&Share_parts(&a->share)->wait_in_calls.total_ns), ns);
+}
+
+// A timed call takes 10 us.
+TEST_WITH(test_a_call_that_hangs_is_one_call, set_up, tear_down)
+{
+    STACK(0x1000);
+    stack.wait_kind = WAITS_LOCK;
+    observe(1e6, true);
+    expect_in_calls(1000000); // No call is timed yet.
+    Counter_set(&a->hot.self_calls, 100);
+    Counter_set(&a->hot.waited_cycles, 100 * 10);
+    attribution.hz = 1e6;
+    // The thread runs again and again, so these are waits in many calls.
+    observe(5e6, true);
+    expect_in_calls(1000000);
+    observe(5e6, true);
+    expect_in_calls(6000000);
+    observe(0.5e6, true);
+    expect_in_calls(11500000);
+    // The thread goes on waiting.
+    observe(0.5e6, false);
+    expect_in_calls(12000000);
+    observe(0.5e6, false);
+    observe(0.5e6, true);
+    expect_in_calls(12500000);
+    // The first part of a long wait is not credited either.
+    observe(3e6, true);
+    observe(3e6, false);
+    observe(0, true);
+    expect_in_calls(12500000);
+    // A wait for the GIL is never a part of a call.
+    stack.waits_to_run = true;
+    observe(0.5e6, true);
+    expect_in_calls(12500000);
+    assert_ns(a, 0, 19500000, 19500000);
+}
+
 TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)
 {
     attribution.sink.wait = keep_wait;

@@ -177,10 +177,11 @@ TEST_FIXTURE(test_rate_by_shares)
     start_sampler(f);
     now = Sampler_now(f->session.sampler);
     ShareValue_add(&code->share.cpu, &now, 0.2 * now.full_ns);
-    ShareValue_add(&Share_own_parts(&code->share)->wait, &now,
+    ShareValue_add(&Share_own_parts(&code->share)->wait_in_calls, &now,
                    0.1 * now.full_ns);
     rate = (ShareValue_window(&code->share.cpu, &now) +
-            ShareValue_window(&Share_own_parts(&code->share)->wait, &now)) /
+            ShareValue_window(&Share_own_parts(&code->share)->wait_in_calls,
+                              &now)) /
            3e-6;
     code->hot.dark = true;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
@@ -207,7 +208,7 @@ TEST_FIXTURE(test_self_by_samples)
     Counter_set(&code->hot.total_cycles, 100 * 50000);
     Counter_set(&Share_own_parts(&code->share)->cumulative.total_ns, 1000000);
     Counter_set(&code->share.cpu.total_ns, 200000);
-    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 50000);
+    Counter_set(&Share_own_parts(&code->share)->wait_in_calls.total_ns, 50000);
     Counter_set(&code->share.samples, 19); // Too few samples for an estimate.
     assert_true(isnan(find(build(f), code)->avg_cycles));
     Counter_set(&code->share.samples, 20);

@@ -183,13 +183,10 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     // The function lost its hooks after the samples.
     assert_true(isnan(Code_dark_calls(code, 2e9)));
     Counter_set(&code->share.cpu.total_ns, 11000000);
-    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 9000000);
+    Counter_set(&Share_own_parts(&code->share)->wait_in_calls.total_ns,
+                9000000);
+    assert_int_equal(Code_sampled_ns(code), 20000000);
     assert_float_equal(Code_dark_calls(code, 2e9), 10000, 1e-6);
-    Counter_set(&Share_own_parts(&code->share)->wait_to_run.total_ns,
-                // Waiting for the GIL or a CPU is not part of a call's time.
-                3000000);
-    assert_int_equal(Code_sampled_ns(code), 17000000);
-    assert_float_equal(Code_dark_calls(code, 2e9), 8000, 1e-6);
     // With hooks in slices, spans give the number of calls.
     code->spans.arming = ARMED_SLICES;
     assert_true(Code_dark_calls(code, 2e9) == 0);
@@ -264,10 +261,11 @@ TEST(test_by_how_much_estimated_calls_are_off)
                        1e-6);
     // 15 observations of 400 ms each found the function waiting.
     Counter_set(&code->share.samples, 99 + 15);
-    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 6000000000);
+    Counter_set(&Share_own_parts(&code->share)->wait_in_calls.total_ns,
+                6000000000);
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),
                        1e-3);
-    Counter_set(&Share_own_parts(&code->share)->wait.total_ns, 0);
+    Counter_set(&Share_own_parts(&code->share)->wait_in_calls.total_ns, 0);
     // Six timed calls and at least 20 samples give the mean.
     Counter_set(&code->hot.self_calls, 6);
     Counter_set(&code->hot.total_cycles, 3200000);

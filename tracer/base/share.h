@@ -85,15 +85,18 @@ struct ShareStill {
 struct ShareParts {
     struct ShareValue wait; // Time off the CPU in the function itself.
     // The part of `wait` in which the thread waited for the GIL or for a CPU.
-    // The time in `wait_to_run` does not count as a part of a call's duration.
     struct ShareValue wait_to_run;
+    // Time off the CPU that counts as a part of calls' durations: the part of
+    // `wait` that is not in `wait_to_run`, and the same part of the waits in
+    // `called_c`. A wait that lasts much longer than a timed call does not
+    // count, because otherwise a call that hangs would look like many calls.
+    struct ShareValue wait_in_calls;
     // Time in C: the part of Share.cpu at call instructions that have pushed no
     // Python frame.
     struct ShareValue in_c;
-    // Time of the C functions that the function called, if they have rows of
-    // their own. The time is CPU time and waiting time, without waits for the
-    // GIL or for a CPU. A call's duration is the sum of Share.cpu, `wait` and
-    // `called_c`.
+    // CPU time of the C functions that the function called, if they have rows
+    // of their own. A call's duration is the sum of Share.cpu, `wait_in_calls`
+    // and `called_c`.
     struct ShareValue called_c;
     // Number of samples in `called_c` in which the C function was running.
     counter_t called_samples;

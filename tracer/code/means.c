@@ -6,6 +6,8 @@
 // Least number of samples for a mean that is computed from sampled time.
 #define SAMPLES_ENOUGH 20
 #define CALLS_ENOUGH 64 // Least number of timed calls for a mean.
+// A call is overlong if it lasts for more than this multiple of the mean.
+#define OVERLONG 100
 // If a function has more than this multiple of entries for each timed call, its
 // mean comes from samples.
 #define MOSTLY 4
@@ -34,12 +36,10 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 uint64_t Code_sampled_ns(const struct Code *code)
 {
     const struct ShareParts *parts = Share_parts(&code->share);
-    uint64_t wait = Counter_get(&parts->wait.total_ns);
-    uint64_t to_run = Counter_get(&parts->wait_to_run.total_ns);
 
     return Counter_get(&code->share.cpu.total_ns) +
            Counter_get(&parts->called_c.total_ns) +
-           (wait > to_run ? wait - to_run : 0);
+           Counter_get(&parts->wait_in_calls.total_ns);
 }
 
 double Code_called_samples(const struct Code *code)
@@ -129,12 +129,17 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
 {
     const struct ShareParts *parts = Share_parts(&code->share);
     double mean = Code_mean_cycles(code);
-    double wait = ShareValue_window(&parts->wait, now) -
-                  ShareValue_window(&parts->wait_to_run, now);
-    double ran = ShareValue_window(&code->share.cpu, now) +
-                 ShareValue_window(&parts->called_c, now);
+    double share = ShareValue_window(&code->share.cpu, now) +
+                   ShareValue_window(&parts->called_c, now) +
+                   ShareValue_window(&parts->wait_in_calls, now);
 
-    return mean > 0 ? (ran + fmax(wait, 0)) * hz / mean : NAN;
+    return mean > 0 ? share * hz / mean : NAN;
+}
+
+bool Code_is_overlong(const struct Code *code, double cycles)
+{
+    return !Code_is_hardly_timed(code) &&
+           cycles > OVERLONG * Code_mean_cycles(code);
 }
 
 // Returns true if the code has no hooks (is dark) and the number of its calls

@@ -26,7 +26,7 @@ static inline double sum_error(double a, double b)
 // too few samples.
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
 // Returns the sampled ns in which the function ran or waited, except waits for
-// the GIL or for a CPU.
+// the GIL or for a CPU, and waits that are overlong (Code_is_overlong).
 uint64_t Code_sampled_ns(const struct Code *code);
 // Returns the number of samples in which C functions were running that this
 // function had called and that have rows.
@@ -58,11 +58,14 @@ bool Code_is_hardly_timed(const struct Code *code);
 // waiting time, or none.
 double Code_mean_cycles(const struct Code *code);
 // Returns the calls per second of a function that was sampled, with or without
-// hooks. The rate is the function's running and waiting time per second, except
-// waits for the GIL, divided by the mean time of a call. Returns NaN before the
+// hooks. The rate is the function's running and waiting time per second, as in
+// Code_sampled_ns, divided by the mean time of a call. Returns NaN before the
 // first timed call. `hz` is the number of ticks per second.
 double Code_call_rate(const struct Code *code, const struct ShareTime *now,
                       double hz);
+// Returns true if a call that has lasted for `cycles` is much longer than the
+// timed calls. Returns false if the mean of timed calls is not known.
+bool Code_is_overlong(const struct Code *code, double cycles);
 // Code_end_dark is called at the end of a time in which the function had no
 // hooks (was dark). If enough calls were timed, the sampled ns without hooks
 // are divided by the mean duration of a call. The quotient is an estimate of

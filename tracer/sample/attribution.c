@@ -293,9 +293,8 @@ static void learn_callee(const struct Attribution *attribution,
 // The CPU time and the waiting time of one sample, as credits for shares.
 struct SampleTime {
     struct ShareCredit all, ran, waited;
-    // `to_run` is the part of `waited` in which the thread waited for the GIL
-    // or for a CPU. `in_call` is all other time.
-    struct ShareCredit to_run, in_call;
+    // The part of `waited` in which the thread waited for the GIL or for a CPU.
+    struct ShareCredit to_run;
     // The parts of `ran` that were spent in C functions and in the garbage
     // collector.
     struct ShareCredit in_c, in_garbage;
@@ -318,7 +317,6 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
     ShareCredit_init(&time->ran, now, cpu_ns);
     ShareCredit_init(&time->waited, now, wait_ns);
     ShareCredit_init(&time->to_run, now, to_run);
-    ShareCredit_init(&time->in_call, now, cpu_ns + wait_ns - to_run);
     ShareCredit_init(&time->in_c, now,
                      stack->in_c && !stack->in_garbage ? cpu_ns : 0);
     ShareCredit_init(&time->in_garbage, now, stack->in_garbage ? cpu_ns : 0);
@@ -636,8 +634,52 @@ static void credit_called_c(struct Share *share, struct SampleTime *time)
 
     if (!parts)
         return;
-    ShareValue_credit(&parts->called_c, &time->in_call);
+    ShareValue_credit(&parts->called_c, &time->ran);
     Counter_add(&parts->called_samples, time->ran.ns > 0);
+}
+
+void Attribution_settle_wait(const struct Attribution *attribution,
+                             struct SampledStack *stack,
+                             const struct ShareTime *now, bool lasts)
+{
+    uint32_t id = lasts ? 0 : stack->held_id;
+    struct ShareParts *parts;
+    struct Code *code;
+
+    stack->lasts = lasts;
+    stack->held_id = 0;
+    if (!id)
+        return;
+    Rcu_read_lock();
+    code = Registry_by_id(attribution->registry, id);
+    parts = code ? Share_own_parts(&code->share) : NULL;
+    if (parts) {
+        ShareValue_add(&parts->wait_in_calls, now, stack->held_ns);
+        Code_touch(code);
+    }
+    Rcu_read_unlock();
+}
+
+// Credits a wait of `ns` ns to the calls of the innermost Python function. If
+// the wait is long and the thread has run in it, nobody knows yet whether it
+// was in one call.
+static void credit_wait_in_calls(const struct Attribution *attribution,
+                                 struct SampledStack *stack, struct Code *code,
+                                 const struct ShareTime *now,
+                                 const struct SampleTime *time)
+{
+    double ns = time->waited.ns - time->to_run.ns;
+    struct ShareParts *parts = ns > 0 ? Share_own_parts(&code->share) : NULL;
+
+    if (!parts)
+        return;
+    stack->lasted_ns = stack->lasts ? stack->lasted_ns + ns : ns;
+    if (!Code_is_overlong(code, stack->lasted_ns * attribution->hz / 1e9)) {
+        ShareValue_add(&parts->wait_in_calls, now, ns);
+    } else if (!stack->lasts) {
+        stack->held_id = code->hot.id;
+        stack->held_ns = ns;
+    }
 }
 
 // Returns the innermost Python function of a stack whose innermost function is
@@ -704,12 +746,13 @@ double Attribution_add(struct Attribution *attribution,
             code->share.entry_samples++;
         if (runs && runs != code)
             credit_called_c(&runs->share, &time);
+        if (runs)
+            credit_wait_in_calls(attribution, stack, runs, now, &time);
         if (cpu_ns > 0 && runs)
             count_instruction(attribution, runs, &stack->frames[frame], in_c,
                               &path);
         Counter_add(&code->share.samples, 1);
-        if (cpu_ns > 0)
-            Counter_add(&code->share.run_samples, 1);
+        Counter_add(&code->share.run_samples, cpu_ns > 0);
         Code_touch(code);
     }
     if (cpu_ns > 0) {

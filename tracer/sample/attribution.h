@@ -72,6 +72,13 @@ struct SampledStack {
     // ns since the thread last ran, or 0 if the thread's calls do not count as
     // calls that stay (ShareStill). CLOCK_MONOTONIC up to which they count.
     uint64_t still_ns, still_until_ns;
+    // True if the thread has not run since its last observation, and the ns for
+    // which it has waited without running. A wait that may be overlong is held
+    // until the next observation: its function, or 0, and its ns.
+    bool lasts;
+    double lasted_ns;
+    uint32_t held_id;
+    double held_ns;
     unsigned depth;
     // The frames of the stack, the innermost first.
     struct WalkFrame frames[WALK_DEPTH];
@@ -108,6 +115,7 @@ struct Attribution {
     size_t code_bytecode;
     // Ticks that a call of an empty function takes without tracing.
     double call_ticks;
+    double hz;      // Ticks per second.
     uint32_t stamp; // Number of the newest sample.
     // Number of the newest turn in which all threads are observed.
     uint32_t turn;
@@ -137,6 +145,11 @@ double Attribution_add(struct Attribution *attribution,
                        struct SampledStack *stack, const struct ShareTime *now,
                        struct Breakdown *functions, double cpu_ns,
                        double wait_ns);
+// Notes whether the thread of the stack has waited since its last observation.
+// If it has run, the wait that is held was in short calls, and is credited.
+void Attribution_settle_wait(const struct Attribution *attribution,
+                             struct SampledStack *stack,
+                             const struct ShareTime *now, bool lasts);
 // `ns` is the time for which other threads waited for the GIL.
 // Attribution_block credits `ns` to the innermost traced function of the stack.
 void Attribution_block(const struct Attribution *attribution,

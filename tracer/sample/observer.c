@@ -139,6 +139,8 @@ static bool observe(struct Observer *observer, size_t place,
         thread->wait_ns = 0;
     thread->stack.idle = SampledThread_is_idle(thread);
     note_still(thread, running ? 0 : steps);
+    Attribution_settle_wait(&observer->sampling->attribution, &thread->stack,
+                            now, seen == OBSERVED_IDLE);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
     return thread->ran || seen == OBSERVED_NEW;

@@ -216,6 +216,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
         .opcodes = parts->opcodes,
         .code_bytecode = parts->layout->code_bytecode,
         .call_ticks = parts->call_ticks,
+        .hz = Clock_hz(parts->counter),
         .sink = parts->sink,
     };
 
