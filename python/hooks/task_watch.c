@@ -335,7 +335,7 @@ static void count_step(struct State *state, PyObject *coroutine,
 void TaskWatch_step(struct State *state, PyObject *handle, bool unwinds)
 {
     struct TaskWatch *watch = state->task_watch;
-    struct AwaitTask read = {NULL};
+    struct AwaitTask read = {.name = NULL};
     PyObject *task;
 
     if (!watch || !watch->active)

@@ -24,7 +24,7 @@ static const struct AwaitRow *row_of(const struct TaskTable *table,
 // forgotten.
 TEST(the_newest_walks_weigh_most)
 {
-    struct AwaitCounts counts = {NULL};
+    struct AwaitCounts counts = {.all = NULL};
     struct TaskTable table = {.total = 0};
     struct AwaitCount *chain[1];
     double at_s = 1000;

@@ -17,7 +17,7 @@ static struct Snapshot *snapshot; // A snapshot with the groups.
 
 static void set_up(void)
 {
-    groups = (struct TaskGroups){NULL};
+    groups = (struct TaskGroups){.all = NULL};
     table = NULL;
     snapshot = NULL;
     TaskBoard_init(&board);

@@ -257,9 +257,10 @@ static void add_window(struct CCalls *calls, double kept, uint64_t ticks)
 
     for (int i = 0; i < C_CALLS_BUCKETS; i++)
         for (struct CPair *pair = calls->pairs[i]; pair; pair = after(pair)) {
-            before += pair->calls = kept * pair->calls;
+            double earlier = kept * pair->calls;
+            before += earlier;
             now += weight * pair->open;
-            pair->calls = pair->calls + weight * pair->open;
+            pair->calls = earlier + weight * pair->open;
             pair->open = 0;
             pair->counted = true;
         }

@@ -312,7 +312,7 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
 {
     double to_run = wait_ns * (stack->waits_to_run ? 1 : stack->starved);
 
-    time->task = (struct TaskOfStack){NULL};
+    time->task = (struct TaskOfStack){.group = NULL};
     ShareCredit_init(&time->all, now, cpu_ns + wait_ns);
     ShareCredit_init(&time->ran, now, cpu_ns);
     ShareCredit_init(&time->waited, now, wait_ns);

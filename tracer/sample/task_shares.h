@@ -57,7 +57,7 @@ static inline void TaskOfStack_pass(struct TaskOfStack *task,
                                     bool called)
 {
     if (called && code->who.coroutine)
-        *task = (struct TaskOfStack){NULL};
+        *task = (struct TaskOfStack){.group = NULL};
     if (task->ended || (!task->group && !code->who.coroutine))
         return;
     if (!task->group)

@@ -243,5 +243,5 @@ void AwaitCounts_release(struct AwaitCounts *counts)
     for (unsigned i = 0; i < counts->count; i++)
         TaskLine_drop(&counts->all[i].at);
     Heap_free(counts->all);
-    *counts = (struct AwaitCounts){NULL};
+    *counts = (struct AwaitCounts){.all = NULL};
 }

@@ -40,7 +40,7 @@ void TaskGroups_release(struct TaskGroups *groups)
         drop_group(&groups->all[i]);
     Heap_free(groups->all);
     TaskLines_release(&groups->lines);
-    *groups = (struct TaskGroups){NULL};
+    *groups = (struct TaskGroups){.all = NULL};
 }
 
 bool TaskGroups_begin(struct TaskGroups *groups, double now_s)

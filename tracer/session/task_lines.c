@@ -47,7 +47,7 @@ void TaskLine_drop(struct TaskLine *line)
 {
     Heap_free((char *)line->name);
     Heap_free((char *)line->file);
-    *line = (struct TaskLine){NULL};
+    *line = (struct TaskLine){.name = NULL};
 }
 
 // --- All lines -------------------------------------------------------------
@@ -116,5 +116,5 @@ void TaskLines_release(struct TaskLines *lines)
     TaskLines_clear(lines);
     Heap_free(lines->all);
     Heap_free(lines->places);
-    *lines = (struct TaskLines){NULL};
+    *lines = (struct TaskLines){.all = NULL};
 }

@@ -99,5 +99,5 @@ void TaskList_sort(struct TaskList *list)
 void TaskList_release(struct TaskList *list)
 {
     Heap_free(list->all);
-    *list = (struct TaskList){NULL};
+    *list = (struct TaskList){.all = NULL};
 }
