@@ -758,7 +758,7 @@ static void save_snapshot(struct Timeline *timeline, double uptime_s, bool last)
 {
     struct Bytes bytes;
 
-    encode_settings(&bytes, .1 * uptime_s, "a", uptime_s);
+    encode_settings(&bytes, .001 * uptime_s, "a", uptime_s);
     Timeline_save_snapshot(timeline, &bytes, last);
     Timeline_save_run(timeline, &head, &source);
     Recording_flush(Timeline_recording(timeline), true);
@@ -771,7 +771,7 @@ static void check_snapshot(double uptime_s, bool ended, uint64_t damaged)
     assert_int_equal(reader.damaged, damaged);
     assert_non_null(reader.final);
     assert_float_equal(reader.final->uptime_s, uptime_s, 0);
-    assert_float_equal(reader.trace.settings->overhead_budget, .1 * uptime_s,
+    assert_float_equal(reader.trace.settings->overhead_budget, .001 * uptime_s,
                        0);
     assert_int_equal(reader.ended, ended);
     RecordingReader_close(&reader);

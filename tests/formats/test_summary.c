@@ -196,12 +196,6 @@ static const struct Function *function(const struct Fixture *f, uint64_t id)
     return NULL;
 }
 
-static void assert_near(double value, double expected, double error)
-{
-    if (!(fabs(value - expected) <= error))
-        fail_msg("%g is not %g", value, expected);
-}
-
 // Records a run of ten seconds. Function 2 is called every 10 ms, and uses 20 %
 // of a core in the first half of the run and 80 % in the second half.
 static void make_run(void)
@@ -270,7 +264,7 @@ TEST_FIXTURE(the_whole_run)
     make_run();
     open_summary(f);
     show(f, 0, INFINITY);
-    assert_near(Summary_all(f->summary).to_s, 10, .1);
+    assert_float_equal(Summary_all(f->summary).to_s, 10, .1);
     assert_int_equal(f->shown->pid, 4711);
     assert_string_equal(f->shown->command, "x.py");
     assert_int_equal(f->shown->function_count, 2);
@@ -279,17 +273,17 @@ TEST_FIXTURE(the_whole_run)
     assert_int_equal(one->line, 20);
     assert_int_equal(one->calls, 1000);
     assert_int_equal(one->calls_exact, 1);
-    assert_near(one->calls_per_s, 100, .1);
-    assert_near(one->share, .5, .001);
-    assert_near(one->total_share, .5, .001);
-    assert_near(one->c_share, .25, .05);
+    assert_float_equal(one->calls_per_s, 100, .1);
+    assert_float_equal(one->share, .5, .001);
+    assert_float_equal(one->total_share, .5, .001);
+    assert_float_equal(one->c_share, .25, .05);
     assert_int_equal(one->caller_count, 1);
     assert_int_equal(one->callers[0].id, 1);
-    assert_near(one->callers[0].share, .5, .001);
+    assert_float_equal(one->callers[0].share, .5, .001);
     assert_int_equal(one->state, STATE_ARMED);
     one = function(f, 1);
-    assert_near(one->share, 0, 0);
-    assert_near(one->total_share, .5, .001);
+    assert_float_equal(one->share, 0, 0);
+    assert_float_equal(one->total_share, .5, .001);
     assert_true(isnan(one->avg_cycles) && isnan(one->p50_cycles));
     assert_int_equal(one->self_cycles, NULL_U64);
     assert_true(isnan(one->wall_p99_s) && isnan(one->wall_max_s));
@@ -300,7 +294,7 @@ TEST_FIXTURE(the_whole_run)
     assert_int_equal(f->shown->exception_totals_raised, NULL_U64);
     assert_int_equal(f->shown->thread_count, 1);
     assert_string_equal(f->shown->threads[0].name, "MainThread");
-    assert_near(f->shown->threads[0].cpu_s, 5, .01);
+    assert_float_equal(f->shown->threads[0].cpu_s, 5, .01);
     assert_int_equal(f->shown->threads[0].functions[0].id, 2);
 }
 
@@ -312,31 +306,31 @@ TEST_FIXTURE(waits)
     open_summary(f);
     show(f, 0, INFINITY);
     one = function(f, 2);
-    assert_near(one->wait_share, 1, .001);
+    assert_float_equal(one->wait_share, 1, .001);
     assert_int_equal(one->wait_count, 1);
-    assert_near(one->waits->of[WAITS_SLEEP], 1, .001);
-    assert_near(one->total_share, 1, .001);
+    assert_float_equal(one->waits->of[WAITS_SLEEP], 1, .001);
+    assert_float_equal(one->total_share, 1, .001);
     assert_int_equal(one->samples, 40);
     assert_int_equal(one->run_samples, 0);
     one = function(f, 3);
-    assert_near(one->wait_share, 1, .001);
-    assert_near(one->waits->of[WAITS_SOCKET], .5, .001);
-    assert_near(one->waits->of[WAITS_FILE], .5, .001);
-    assert_near(one->waits->of[WAITS_CPU], 0, 0);
+    assert_float_equal(one->wait_share, 1, .001);
+    assert_float_equal(one->waits->of[WAITS_SOCKET], .5, .001);
+    assert_float_equal(one->waits->of[WAITS_FILE], .5, .001);
+    assert_float_equal(one->waits->of[WAITS_CPU], 0, 0);
     one = function(f, 1);
-    assert_near(one->wait_share, 0, 0);
+    assert_float_equal(one->wait_share, 0, 0);
     assert_int_equal(one->wait_count, 0);
-    assert_near(one->total_share, 2.016, .001);
-    assert_near(one->total_parts->waits[WAITS_SLEEP], 1, .001);
-    assert_near(one->total_parts->waits[WAITS_SOCKET], .5, .001);
-    assert_near(one->total_parts->c, .016, .0001);
-    assert_near(one->total_parts->gc, 0, 0);
+    assert_float_equal(one->total_share, 2.016, .001);
+    assert_float_equal(one->total_parts->waits[WAITS_SLEEP], 1, .001);
+    assert_float_equal(one->total_parts->waits[WAITS_SOCKET], .5, .001);
+    assert_float_equal(one->total_parts->c, .016, .0001);
+    assert_float_equal(one->total_parts->gc, 0, 0);
     one = function(f, 4);
-    assert_near(one->wait_share, 0, 0);
-    assert_near(one->total_parts->waits[WAITS_SLEEP], 0, 0);
-    assert_near(f->shown->threads[0].wait_share, 1, .001);
-    assert_near(f->shown->gil_waited, 0, 0);
-    assert_near(f->shown->cpu_waited, 0, 0);
+    assert_float_equal(one->wait_share, 0, 0);
+    assert_float_equal(one->total_parts->waits[WAITS_SLEEP], 0, 0);
+    assert_float_equal(f->shown->threads[0].wait_share, 1, .001);
+    assert_float_equal(f->shown->gil_waited, 0, 0);
+    assert_float_equal(f->shown->cpu_waited, 0, 0);
 }
 
 // This part of the run ends in the middle of a wait.
@@ -345,9 +339,9 @@ TEST_FIXTURE(waits_of_a_stretch)
     make_waits();
     open_summary(f);
     show(f, 6.1, 6.6);
-    assert_near(function(f, 2)->wait_share, 1, .001);
-    assert_near(function(f, 3)->waits->of[WAITS_FILE], 1, .001);
-    assert_near(function(f, 3)->waits->of[WAITS_SOCKET], 0, 0);
+    assert_float_equal(function(f, 2)->wait_share, 1, .001);
+    assert_float_equal(function(f, 3)->waits->of[WAITS_FILE], 1, .001);
+    assert_float_equal(function(f, 3)->waits->of[WAITS_SOCKET], 0, 0);
 }
 
 TEST_FIXTURE(waits_in_stacks)
@@ -362,11 +356,11 @@ TEST_FIXTURE(waits_in_stacks)
     stacks = Summary_stacks(f->summary);
     for (i = 0; i < stacks->wait_count; i++)
         sums[WaitKind_of(stacks->waits[i].kind)] += stacks->waits[i].share;
-    assert_near(sums[WAITS_SLEEP], 1, .001);
+    assert_float_equal(sums[WAITS_SLEEP], 1, .001);
     // Waits of an unknown kind are divided in the ratio of the known ones.
-    assert_near(sums[WAITS_SOCKET], .5, .001);
-    assert_near(sums[WAITS_FILE], .5, .001);
-    assert_near(sums[WAIT_UNKNOWN], 0, 0);
+    assert_float_equal(sums[WAITS_SOCKET], .5, .001);
+    assert_float_equal(sums[WAITS_FILE], .5, .001);
+    assert_float_equal(sums[WAIT_UNKNOWN], 0, 0);
     assert_int_equal(stacks->samples, 40);
     FlameTable_free(stacks);
 }
@@ -385,15 +379,15 @@ TEST_FIXTURE(a_recording_without_waits)
     assert_true(isnan(f->shown->threads[0].wait_share) &&
                 isnan(f->shown->gil_waited));
     assert_true(isnan(f->shown->cpu_waited));
-    assert_near(one->total_parts->c, .25, .05);
+    assert_float_equal(one->total_parts->c, .25, .05);
     // If a file of this version has no event of a wait, no thread has waited.
     set_version(RECORDING_VERSION);
     Summary_close(f->summary);
     open_summary(f);
     show(f, 0, INFINITY);
-    assert_near(function(f, 2)->wait_share, 0, 0);
-    assert_near(function(f, 2)->total_parts->waits[WAITS_GIL], 0, 0);
-    assert_near(f->shown->cpu_waited, 0, 0);
+    assert_float_equal(function(f, 2)->wait_share, 0, 0);
+    assert_float_equal(function(f, 2)->total_parts->waits[WAITS_GIL], 0, 0);
+    assert_float_equal(f->shown->cpu_waited, 0, 0);
 }
 
 // The kernel never says what a thread waits for, so the kinds are unknown.
@@ -408,7 +402,7 @@ TEST_FIXTURE(waits_of_unknown_kinds)
                   (struct TimelineWait[2]){{250e6, WAIT_UNKNOWN, true, false}});
     end_and_show(f);
     one = function(f, 2);
-    assert_near(one->wait_share, 1, .001);
+    assert_float_equal(one->wait_share, 1, .001);
     assert_int_equal(one->wait_count, 0);
     assert_true(isnan(one->total_parts->waits[WAITS_SLEEP]));
     assert_true(isnan(f->shown->gil_waited) && isnan(f->shown->cpu_waited));
@@ -480,7 +474,7 @@ TEST_FIXTURE(events_that_are_missing)
     assert_true(function(f, 2)->calls < 100000);
     show(f, 9.5, INFINITY);
     assert_int_equal(function(f, 2)->calls_exact, 1);
-    assert_near((double)function(f, 2)->calls, 5000, 2);
+    assert_float_equal((double)function(f, 2)->calls, 5000, 2);
 }
 
 static double below_one(void)
@@ -548,15 +542,15 @@ TEST_FIXTURE(a_function_that_is_armed_in_slices)
                 within += fabs(one->calls_per_s - rates[i]) <=
                           2 * one->calls_per_s_error;
                 sum += one->calls_per_s / rates[i];
-                assert_near(one->calls_estimated, one->calls_per_s * 100,
-                            rates[i]);
+                assert_float_equal(one->calls_estimated, one->calls_per_s * 100,
+                                   rates[i]);
             }
             tear_down(f);
             *f = (struct Fixture){.summary = NULL};
         }
     assert_true(known >= 55);
     assert_true(within >= known * 8 / 10);
-    assert_near(sum / known, 1, .05);
+    assert_float_equal(sum / known, 1, .05);
 }
 
 // A function is called 100 times in 0.1 ms and then loses its hooks for a

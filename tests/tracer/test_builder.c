@@ -184,6 +184,7 @@ TEST_FIXTURE(test_rate_by_shares)
                               &now)) /
            3e-6;
     code->hot.dark = true;
+    code->spans.arming = ARMED_HOT;
     assert_float_equal(find(build(f), code)->calls_per_s, rate, rate / 1000);
     assert_int_equal(find(build(f), code)->rate_estimated, 1);
     // The function has got its hooks back a short time ago.

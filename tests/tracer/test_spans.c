@@ -122,9 +122,9 @@ TEST_WITH(test_a_first_span_without_calls, set_up, tear_down)
 // This span ended after a fixed number of calls, so it gives no call rate.
 TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
 {
-    Spans_open(code, 0);
+    Spans_open(code, SECOND);
     count(50);
-    Spans_close(code, SECOND, HZ);
+    Spans_close(code, 2 * SECOND, HZ);
     code->spans.arming = ARMED_SLICES;
     code->hot.dark = true;
     Spans_open(code, 10 * SECOND);
@@ -132,7 +132,7 @@ TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
     Spans_drop(code, 10 * SECOND + SECOND / 10);
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
-    assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 0, 450.1);
+    assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 400, 1e-9);
     // The number of missed calls does not grow with the time without hooks,
     // because samples say more about this time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
@@ -142,11 +142,11 @@ TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
 // Three awaits of a coroutine do not count as calls.
 TEST_WITH(test_resumptions_are_no_calls, set_up, tear_down)
 {
-    Spans_open(code, 0);
+    Spans_open(code, SECOND);
     count(40);
     Counter_add(&code->hot.resumed, 30);
-    Spans_close(code, SECOND, HZ);
-    assert_float_equal(Spans_rate(code, SECOND, HZ), 10, 1e-9);
+    Spans_close(code, 2 * SECOND, HZ);
+    assert_float_equal(Spans_rate(code, 2 * SECOND, HZ), 10, 1e-9);
     assert_float_equal(Code_calls_an_entry(code), 0.25, 1e-9);
 }
 
