@@ -4,16 +4,12 @@ that the document gives."""
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from e2e.program import PYTHON, TOP, Running, top, wait_until
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.skipif(not os.path.exists(TOP), reason="not built"),
-]
+pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "questions.md"
 
 
@@ -104,7 +100,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="other lists of tasks")
 def test_where_a_call_hangs(tmp_path):
     """The handler is at the top of the slow functions, and its code has a mark at the line
     at which it is suspended."""
@@ -209,7 +204,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="other lists of tasks")
 def test_what_leaks(tmp_path):
     def answer():
         drawn = screen(program.pid, keys_of("What leaks?") + "<Frame:9>")

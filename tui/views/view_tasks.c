@@ -207,12 +207,13 @@ static double calls_of(const struct Snapshot *now, const char *name,
 
 // Adds two numbers. Python calls one function for each coroutine that was never
 // awaited, and another one for each error that no code of the program handles
-// in an event loop.
+// in an event loop. CPython 3.14 has put `_py_` before the name of the former's
+// file.
 static void add_forgotten(struct Strip *strip, const struct Snapshot *now)
 {
     char number[NUMBER_MAX];
     double coroutines =
-        calls_of(now, "_warn_unawaited_coroutine", "/warnings.py");
+        calls_of(now, "_warn_unawaited_coroutine", "warnings.py");
     double errors = calls_of(now, "BaseEventLoop.call_exception_handler",
                              "/asyncio/base_events.py");
     if (coroutines > 0)
