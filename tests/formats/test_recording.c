@@ -175,12 +175,21 @@ TEST(a_place_in_a_closed_file)
     assert_int_equal(unlink(path), 0);
 }
 
-static struct RecordingSlot from_thread;
+static struct RecordingSlot from_thread, moved;
 
 static void *append_without_descriptors(void *recording)
 {
+    rlim_t before;
+
     assert_true(Worker_leave_descriptors());
+    assert_false(Recording_is_closed(recording));
     assert_int_equal(put(recording, &from_thread, PIECE), 0);
+    assert_int_equal(Recording_error(recording), 0);
+    before = limit_files(4096);
+    // The thread must not use the dropped place in memory, because it cannot
+    // read the bytes of the next block, which the file has in the same page.
+    assert_int_equal(put(recording, &moved, 3000), 0);
+    limit_files(before);
     return NULL;
 }
 
@@ -189,16 +198,22 @@ static void *append_without_descriptors(void *recording)
 TEST(a_thread_without_descriptors)
 {
     struct Recording *recording = make();
+    struct RecordingSlot kept = {0};
     pthread_t thread;
 
+    memset(piece, 7, sizeof piece);
+    Recording_set_room(recording, 1 << 20);
+    assert_int_equal(put(recording, &moved, 3000), 0);
+    assert_int_equal(put(recording, &kept, 3000), 0);
+    flushed(recording);
+    Recording_drop(recording, &moved);
     assert_int_equal(
         pthread_create(&thread, NULL, append_without_descriptors, recording),
         0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     flushed(recording);
-    assert_false(Recording_is_closed(recording));
     assert_true(Recording_takes_all(recording));
-    assert_int_equal(Recording_error(recording), 0);
+    expect_piece(recording, &kept, 3000);
     expect_piece(recording, &from_thread, PIECE);
     let_go(recording);
 }

@@ -331,6 +331,7 @@ TEST(test_names_are_those_of_the_source)
                 "<alloc::vec::Vec as alloc::Drop>::drop");
     expect_name("_RNvMCs1_1aTDNtB2_1Tp1UuEL_FUmEjQAhj2_E3run",
                 "<(dyn a::T, fn, &mut [u8])>::run");
-    expect_name("_RNvB_1a", "_RNvB_1a");           // The path contains itself.
-    expect_name("_ZN3foo3barEi", "foo::bar(int)"); // if there is a libstdc++
+    expect_name("_RNvB_1a", "_RNvB_1a"); // The path contains itself.
+    expect_name("_RNvBZZZZZZ_1a", "_RNvBZZZZZZ_1a"); // far behind the symbol
+    expect_name("_ZN3foo3barEi", "foo::bar(int)");   // if there is a libstdc++
 }
