@@ -468,7 +468,9 @@ def test_failed_requests_are_repeated_and_the_oldest_are_lost(monkeypatch):
         for number in range(6):
             it.put(f"/{number}", {}, bytes(_agent_push.QUEUE_MOST // 5))
         it.start()
+        begin = time.monotonic()
         wait_until(lambda: not it.bytes)
+        assert time.monotonic() - begin >= 1  # says Retry-After
     seen = [path for path, _, _ in receiver.requests]
     assert seen == ["/1", "/1", "/1", "/2", "/3", "/4", "/5"]
     assert it.counts == {"lost": 1, "failed": 2, "refused": 2, "sent": 3}

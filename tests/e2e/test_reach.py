@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from e2e.client import Client
 from e2e.program import BUILD, PYTHON, ROOT, TOP, run, start, top, wait_until
+from e2e.test_agent import agent, pids
 
 pytestmark = pytest.mark.once
 
@@ -227,6 +228,8 @@ def test_a_container_from_the_host():
         assert served.path == f"/run/user/0/ocular/{served.inner_pid}.sock"
         assert not os.path.exists(served.path)
         assert is_watched(served)
+        with agent() as url:
+            wait_until(lambda: str(served.pid) in pids(url))
 
 
 def test_a_container_from_inside():

@@ -15,6 +15,7 @@ import zlib
 
 import ocular
 import pytest
+from e2e import trace
 
 FILE = "<C function>"
 EXACT = dict(events=["c_call"], perfetto=False, quiet=True, deinstrument_threshold=0)
@@ -185,13 +186,15 @@ def nested(depth):
     return sorted([depth, 1], key=lambda x: nested(depth - 1) and x) if depth else [1]
 
 
-def test_calls_end_by_exceptions_and_may_be_nested():
+def test_calls_end_by_exceptions_and_may_be_nested(tmp_path):
     def work():
         fails()
         nested(6)
 
     ends = time.monotonic() + 60
-    ocular.start_tracing(**EXACT | {"events": "c_call,exception"})
+    output = tmp_path / "t.json"
+    timeline = {"events": "c_call,exception", "perfetto": True, "output": output}
+    ocular.start_tracing(**EXACT | timeline)
     try:
         work()
         for _ in range(3):
@@ -206,6 +209,7 @@ def test_calls_end_by_exceptions_and_may_be_nested():
     assert rows(snapshot)["int"]["calls"] == 50 + 3 * 4
     assert rows(snapshot)["int"]["raised"] == 50 + 3 * 4, "the callers are freed"
     assert rows(snapshot)["sorted"]["calls"] == 2**6 - 1
+    assert trace.read(output).names()["sorted"] == 2**6 - 1
     of_negative = next(f for f in snapshot["functions"] if f["name"] == "negative")
     assert of_negative["calls"] == 50 and of_negative["calls_exact"] is True
 
@@ -219,7 +223,7 @@ def call(function, value):
     return function(value)
 
 
-def test_samples_find_the_c_function():
+def test_samples_find_the_c_function(tmp_path):
     """The share of each C function is the CPU time that the program measures itself. One
     instruction calls two C functions."""
     data = bytes(range(256)) * 800
@@ -248,9 +252,14 @@ def test_samples_find_the_c_function():
             assert time.monotonic() < ends, (found, spent)
             work(2)
             found = rows(ocular.snapshot())
+        ocular.export(tmp_path / "x.folded")
     finally:
         ocular.stop_tracing()
     assert not any(found[name]["calls_exact"] for name in spent)
+    stacks = (tmp_path / "x.folded").read_text()
+    for name in spent:
+        assert re.search(rf";call \([^;]*\);{name} \(", stacks), stacks
+        assert found[name]["callers"]
 
 
 def handle(function, numbers):

@@ -61,9 +61,10 @@ def test_a_broken_part_says_why(name, why, change):
 
 def test_a_program_that_must_not_be_attached_to(tmp_path):
     environment = {"TERM": "xterm", "PYTHON_DISABLE_REMOTE_DEBUG": "1"}
-    own = {"OCULAR_SERVE": "1", "OCULAR_DIR": str(tmp_path)}
+    own = {"OCULAR_SERVE": "1", "OCULAR_DIR": str(tmp_path), "LC_ALL": "nowhere"}
     status, rows = examine(env=environment | own)
     assert rows["programs"]["what"] == "0 serve now"
+    assert "the locale is not UTF-8" in rows["terminal"]["why"]
     assert (status, rows["attaching"]["state"]) == (0, "limited"), rows
     assert "PYTHON_DISABLE_REMOTE_DEBUG in its environment" in rows["attaching"]["why"]
 

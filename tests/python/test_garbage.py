@@ -151,6 +151,7 @@ def test_samples_name_the_function_that_triggered_collections(tracing):
     # pauses.
     assert pause["cpu_share"] > mine["cpu_share"]
     assert mine["total_share"] >= pause["cpu_share"] * 0.5
+    assert mine["total_parts"]["gc"] >= pause["cpu_share"] * 0.5
     assert len(keep) == 100_000
 
 

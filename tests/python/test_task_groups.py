@@ -455,7 +455,8 @@ def test_steps_of_wrapped_tasks(handle, eager, tmp_path, monkeypatch):
     async def creates(tasks):
         while True:
             wrapped = runs(request()), asyncio.wait_for(request(), 60)
-            for coroutine in (request(), request(0), *wrapped):
+            short = (request(0) for _ in range(6))
+            for coroutine in (request(), *short, *wrapped):
                 tasks.append(asyncio.create_task(coroutine))
             await asyncio.sleep(0.1)
 
