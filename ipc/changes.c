@@ -46,15 +46,21 @@ static void miss_calls(struct Function *f, double elapsed_s)
     f->calls_error *= missed / f->calls_estimated;
 }
 
-// Returns a copy of `size` bytes of shares, multiplied by `kept`. Returns NULL
-// if `from` is NULL or there is no memory.
+// Returns a copy of `size` bytes, or NULL if `from` is NULL or there is no
+// memory.
+static void *copy_of(const void *from, size_t size, struct Arena *arena)
+{
+    void *copy = from ? Arena_alloc(arena, size) : NULL;
+
+    return copy ? memcpy(copy, from, size) : NULL;
+}
+
+// Returns a copy of shares, multiplied by `kept`.
 static void *fade_shares(const void *from, size_t size, double kept,
                          struct Arena *arena)
 {
-    double *shares = from ? Arena_alloc(arena, size) : NULL;
+    double *shares = copy_of(from, size, arena);
 
-    if (shares)
-        memcpy(shares, from, size);
     for (size_t i = 0; shares && i < size / sizeof *shares; i++)
         shares[i] *= kept;
     return shares;
@@ -63,12 +69,16 @@ static void *fade_shares(const void *from, size_t size, double kept,
 static bool fade_parts(struct Function *f, double kept, struct Arena *arena)
 {
     const void *waits = f->waits, *parts = f->total_parts;
+    const void *latencies = f->latencies;
 
     f->waits = fade_shares(waits, sizeof *f->waits, kept, arena);
     f->total_parts = fade_shares(parts, sizeof *f->total_parts, kept, arena);
+    f->latencies = copy_of(latencies, sizeof *f->latencies, arena);
     f->wait_count = f->waits != NULL;
     f->total_part_count = f->total_parts != NULL;
-    return !waits == !f->waits && !parts == !f->total_parts;
+    f->latency_count = f->latencies != NULL;
+    return !waits == !f->waits && !parts == !f->total_parts &&
+           !latencies == !f->latencies;
 }
 
 bool Fading_apply(const struct Fading *fading, struct Function *function,

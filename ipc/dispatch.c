@@ -144,6 +144,7 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
     case MESSAGE_NATIVE:
     case MESSAGE_OBJECTS:
     case MESSAGE_LINES:
+    case MESSAGE_LATENCIES:
         source->request(source->context, viewer->id, message);
         return 0;
     case MESSAGE_HANDOUT:

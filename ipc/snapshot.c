@@ -52,6 +52,14 @@ static const struct Field PARTS_FIELDS[] = {
 static const struct Record PARTS_RECORD =
     RECORD(PartShares, "total_parts", PARTS_FIELDS);
 
+#define BUCKET(at, bound)                                                      \
+    ROW(FIELD_U64, LatencyCounts, of[at], "buckets", #bound)
+static const struct Field LATENCY_FIELDS[] = {
+    F64(LatencyCounts, sum_s), U64(LatencyCounts, missed),
+    LATENCY_BOUNDS(BUCKET), BUCKET(LATENCY_BUCKETS - 1, +Inf)};
+static const struct Record LATENCY_RECORD =
+    RECORD(LatencyCounts, "latencies", LATENCY_FIELDS);
+
 static const struct Field FUNCTION_FIELDS[] = {
     U64(Function, id, OWN),
     TEXT(Function, name, MERGE(KEY, ENDED)),
@@ -102,6 +110,8 @@ static const struct Field FUNCTION_FIELDS[] = {
     BOOL(Function, in_flight_is_least, MERGE(ANY, SILENT)),
     OPTIONAL(Function, waits, wait_count, WAITS_RECORD, OWN),
     OPTIONAL(Function, total_parts, total_part_count, PARTS_RECORD, OWN),
+    // The list is empty in the merged row, because ocular-top does not show it.
+    OPTIONAL(Function, latencies, latency_count, LATENCY_RECORD, OWN),
 };
 const struct Record FUNCTION_RECORD =
     RECORD(Function, "function", FUNCTION_FIELDS);

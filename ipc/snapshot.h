@@ -40,6 +40,25 @@ struct PartShares {
     double waits[WAIT_KINDS];
 };
 
+// The upper bounds of the buckets of struct LatencyCounts, in seconds.
+#define LATENCY_BOUNDS(B)                                                      \
+    B(0, 0.001), B(1, 0.0025), B(2, 0.005), B(3, 0.01), B(4, 0.025),           \
+        B(5, 0.05), B(6, 0.1), B(7, 0.25), B(8, 0.5), B(9, 1.0), B(10, 2.5),   \
+        B(11, 5.0), B(12, 10.0), B(13, 30.0), B(14, 60.0)
+#define LATENCY_BUCKETS 16
+
+// Numbers of a function's calls by their latencies, since a viewer first asked
+// for these numbers.
+struct LatencyCounts {
+    double sum_s; // Sum of the latencies in seconds.
+    // Number of calls whose beginning was seen and whose end was missed. These
+    // calls are in no bucket.
+    uint64_t missed;
+    // Each bucket has the calls whose latency is at most its bound, and more
+    // than the bound of the bucket before it. The last bucket has no bound.
+    uint64_t of[LATENCY_BUCKETS];
+};
+
 struct Thread {
     uint64_t tid;
     const char *name;
@@ -166,6 +185,10 @@ struct Function {
     // if no share is known.
     const struct PartShares *total_parts;
     size_t total_part_count;
+    // The function's calls by their latencies, as a list with one element. The
+    // list is empty if no viewer has asked for them (MESSAGE_LATENCIES).
+    const struct LatencyCounts *latencies;
+    size_t latency_count;
 };
 
 struct Transition {

@@ -67,6 +67,7 @@ static unsigned members_of(enum MessageType type)
     case MESSAGE_REARM:
     case MESSAGE_HANDOUT:
     case MESSAGE_TASK_GROUP:
+    case MESSAGE_LATENCIES:
         return HAS_NUMBER;
     case MESSAGE_END:
     // The process ignores the content of EXPORT_PATH.

@@ -67,7 +67,10 @@ enum MessageType {
     // seconds.
     MESSAGE_OBJECTS = 30,
     // Asks for the hottest lines in the snapshots of the next seconds.
-    MESSAGE_LINES = 31
+    MESSAGE_LINES = 31,
+    // Asks for the calls of the function with this id by their latencies
+    // (struct LatencyCounts), in all snapshots from now on.
+    MESSAGE_LATENCIES = 32
 };
 
 // The recordings that a HANDOUT can ask for.
@@ -84,8 +87,9 @@ struct Message {
     // contains the same number.
     uint32_t request;
     uint32_t version; // HELLO: the version of the protocol.
-    // HELLO: pid. DETAIL, REARM: id of a function. REPLY: bytes written. ERROR:
-    // errno. HANDOUT: enum HandoutKind. RECORDING: bytes of the recording.
+    // HELLO: pid. DETAIL, REARM, LATENCIES: id of a function. REPLY: bytes
+    // written. ERROR: errno. HANDOUT: enum HandoutKind. RECORDING: bytes of the
+    // recording.
     uint64_t number;
     // EXPORT, RECORDING: the descriptor of the file; 0 if there is none. The
     // descriptor is not one of the message's bytes, and the message does not

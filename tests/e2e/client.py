@@ -27,7 +27,7 @@ STATES = {0: "armed", 1: "partial", 2: "dark"}
 
 FIELD = re.compile(
     r"(?:group \*(?P<group>\w+)\*: |(?P<none>no group again: ))?"
-    r"(?P<name>\w+) (?:(?P<many>list of|optional) \*(?P<list>\w+)\*"
+    r"(?P<name>[\w.+]+) (?:(?P<many>list of|optional) \*(?P<list>\w+)\*"
     r"|(?P<type>u64|f64|text|bool|state))"
     r"(?: \(1\))?"
 )

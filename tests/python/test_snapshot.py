@@ -19,7 +19,8 @@ from ocular.demo import pure
 # The sampler fills these lists, so they can still be empty.
 BY_CHANCE = {".functions[].callers": "id share", ".threads[].functions": "id share"}
 # These values can be null.
-OPTIONAL = ".functions[].waits", ".functions[].total_parts", ".lines"
+OPTIONAL = tuple(f".functions[].{it}" for it in ("waits", "total_parts", "latencies"))
+OPTIONAL += (".lines",)
 
 
 def shape(value, path=""):

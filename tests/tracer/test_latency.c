@@ -249,6 +249,35 @@ TEST_FIXTURE(test_ends_that_have_no_event)
     assert_true(f->code->hot.watched);
 }
 
+// The clock has 1000 ticks a second.
+TEST_FIXTURE(test_calls_by_their_latencies)
+{
+    static const uint64_t WALLS[] = {1, 2, 3, 250, 251, 60000, 60001};
+    static const unsigned AT[] = {0, 1, 2, 7, 8, 14, 15};
+    const struct LatencyTotals *totals;
+
+    assert_false(Latency_count(f->code, 1000)); // No call was timed.
+    Counter_set(&f->code->hot.entries, 2);
+    end(f, 1, 1000, 1, 1007);
+    f->code->hot.touched = false;
+    assert_true(Latency_count(f->code, 1000) && f->code->hot.touched);
+    totals = Latency_totals(Code_latency(f->code));
+    for (unsigned i = 0; i < 70000; i++)
+        end(f, 1, 1000, 1, 1000 + WALLS[i % 7]);
+    assert_true(Latency_count(f->code, 1000)); // Another viewer has asked.
+    assert_ptr_equal(Latency_totals(Code_latency(f->code)), totals);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(Counter_get(&totals->of[AT[i]]), 10000);
+    assert_int_equal(Counter_get(&totals->of[3]), 0);
+    assert_int_equal(Counter_get(&totals->wall), 120508 * UINT64_C(10000));
+    suspend(f, 7, 1000, 1);
+    suspend(f, 7, 2000, 1); // The end of the first call was missed.
+    suspend(f, 8, 2000, 1);
+    Latency_cut(f->code);
+    Latency_lose(f->code, 3000);
+    assert_int_equal(Counter_get(&totals->missed), 4);
+}
+
 TEST_FIXTURE(test_a_latency_that_changes)
 {
     static const double HALF = 0.5;

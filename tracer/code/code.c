@@ -211,8 +211,10 @@ void Code_free(struct Code *code)
     if (!code)
         return;
     Heap_free(code->hot.histogram);
-    if (code->cold.latency)
+    if (code->cold.latency) {
         Heap_free(Code_latency(code)->open);
+        Heap_free(Latency_totals(Code_latency(code)));
+    }
     Heap_free(code->cold.latency);
     Heap_free(code->layout.units);
     Heap_free(code->layout.sites);

@@ -7,11 +7,9 @@
 // fields of struct Latency.
 #pragma once
 
+#include "ipc/snapshot.h"
 #include "tracer/base/counter.h"
 #include "tracer/base/histogram.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct Code;
 
@@ -29,6 +27,15 @@ struct SuspendedCall {
     uint32_t frame; // Hash of the frame's address (Hit_frame).
 };
 
+// Counts that are never forgotten, in contrast to those of the histogram. Only
+// functions for which a viewer has asked have them (Latency_count).
+struct LatencyTotals {
+    double tick_s;          // Seconds of a tick, which never change.
+    counter_t missed, wall; // Sums like `cut` and `wall` of struct Latency.
+    // Numbers of calls in the buckets of struct LatencyCounts.
+    counter_t of[LATENCY_BUCKETS];
+};
+
 struct Latency {
     struct Histogram walls; // Histogram of latencies in 2^LATENCY_SHIFT ticks.
     // Number of calls whose beginning and end were seen.
@@ -39,6 +46,8 @@ struct Latency {
     // Number of calls whose beginning was seen and whose end was missed. When
     // the histogram forgets half of its calls, `cut` is halved, too.
     counter_t cut;
+    // NULL if no viewer has asked for the totals.
+    struct LatencyTotals *_Atomic totals;
     uint32_t aged; // Number of calls since the last Histogram_age.
     // Number of suspended calls that have ended although no hook saw it. It is
     // unknown which of the suspended calls have ended.
@@ -76,3 +85,10 @@ struct Latency {
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
 };
+
+static inline struct LatencyTotals *
+Latency_totals(const struct Latency *latency)
+{
+    // This load pairs with the release in Latency_count.
+    return atomic_load_explicit(&latency->totals, memory_order_acquire);
+}

@@ -19,6 +19,9 @@
 // A full token bucket has the ends of this number of seconds.
 #define WATCH_S 2.0
 
+#define BOUND(at, bound) bound
+static const double BOUNDS[] = {LATENCY_BOUNDS(BOUND), INFINITY};
+
 static struct Latency *make(struct Code *code)
 {
     struct Latency *latency = Code_latency(code);
@@ -97,6 +100,15 @@ static uint64_t ran_of(const struct CallPart *part)
     return part->ran > 0 ? (uint64_t)part->ran : 0;
 }
 
+static void miss(struct Latency *latency, uint64_t calls)
+{
+    struct LatencyTotals *totals = Latency_totals(latency);
+
+    Counter_add(&latency->cut, calls);
+    if (totals)
+        Counter_add(&totals->missed, calls);
+}
+
 static void add(struct Latencies *latencies, struct Code *code,
                 struct Latency *latency, const struct CallPart *part)
 {
@@ -112,7 +124,7 @@ static void add(struct Latencies *latencies, struct Code *code,
     open = slot_of(latency, part->frame);
     // An older call at this address has ended without an event.
     if (open->begin) {
-        Counter_add(&latency->cut, !latency->lost);
+        miss(latency, !latency->lost);
         latency->lost -= latency->lost > 0;
     }
     latency->open_count += !open->begin;
@@ -144,7 +156,7 @@ static void lose(struct Code *code, uint64_t begin)
 
     if (!latency || (!begin && !latency->open_count))
         return;
-    Counter_add(&latency->cut, 1);
+    miss(latency, 1);
     latency->lost += !begin;
     if (latency->lost >= latency->open_count)
         empty(code, latency);
@@ -174,8 +186,23 @@ __attribute__((noinline)) static bool suspend(struct Latencies *latencies,
     return open;
 }
 
+static void count_total(struct LatencyTotals *totals, uint64_t wall)
+{
+    double seconds = (double)wall * totals->tick_s;
+    unsigned at = 0;
+
+    while (seconds > BOUNDS[at])
+        at++;
+    Counter_add(&totals->of[at], 1);
+    Counter_add(&totals->wall, wall);
+}
+
 static void record(struct Latency *latency, uint64_t wall, uint64_t ran)
 {
+    struct LatencyTotals *totals = Latency_totals(latency);
+
+    if (totals)
+        count_total(totals, wall);
     Counter_add(&latency->calls, 1);
     Counter_add(&latency->wall, wall);
     Counter_add(&latency->ran, ran < wall ? ran : wall);
@@ -232,7 +259,7 @@ void Latency_cut(struct Code *code)
     code->hot.watched = false;
     if (!latency || !latency->open_count)
         return;
-    Counter_add(&latency->cut, latency->open_count - latency->lost);
+    miss(latency, latency->open_count - latency->lost);
     empty(code, latency);
 }
 
@@ -403,6 +430,23 @@ void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
     Counter_set(&latency->suspended_until, until);
     Counter_set(&latency->suspended, calls);
     Code_touch(code);
+}
+
+bool Latency_count(struct Code *code, double hz)
+{
+    struct Latency *latency = Code_latency(code);
+    struct LatencyTotals *totals;
+
+    if (!latency || Latency_totals(latency))
+        return latency;
+    totals = Heap_zeroed(1, sizeof *totals);
+    if (!totals)
+        return false;
+    totals->tick_s = 1 / hz;
+    // The release pairs with the acquire in Latency_totals.
+    atomic_store_explicit(&latency->totals, totals, memory_order_release);
+    Code_touch(code);
+    return true;
 }
 
 void Latency_forget(struct Latencies *latencies, const struct Code *code)

@@ -76,5 +76,10 @@ void Latency_see(struct Latencies *latencies, struct Code *code,
 // `until`, in ticks.
 void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
                        uint64_t until);
+// Counts the function's calls by their latencies from now on, in totals that
+// are never forgotten. Returns false if no call of the function was timed yet,
+// or memory is out. The caller is the server's thread in a read section of RCU,
+// and does not hold the counting lock.
+bool Latency_count(struct Code *code, double hz);
 // Forgets a function that will be freed.
 void Latency_forget(struct Latencies *latencies, const struct Code *code);

@@ -339,6 +339,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at)
 {
     struct Function *f = &row->function;
+    bool whole;
 
     *f = UNKNOWN_ROW;
     f->id = code->hot.id;
@@ -351,6 +352,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     fill_shares(f, code, at);
     fill_cycles(f, code);
     LatencyRow_fill(f, code, at);
+    whole = LatencyRow_fill_totals(arena, f, code);
     ExceptionRows_fill_function(f, code, at);
     fill_rates(f, code, at);
     CRates_fill(f, code, at);
@@ -361,8 +363,9 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     row->events = Code_events(code);
     // `row->bytes` is not part of Registry.bytes.
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
-                            Counter_get(&code->share.bytes));
-    return f->name && f->file && PartsRow_fill(arena, f, code, at) &&
+                            Counter_get(&code->share.bytes) +
+                            f->latency_count * sizeof(struct LatencyTotals));
+    return whole && f->name && f->file && PartsRow_fill(arena, f, code, at) &&
            fill_callers(arena, f, code, at);
 }
 

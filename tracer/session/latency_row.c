@@ -169,6 +169,26 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
                      calls / at->hz;
 }
 
+bool LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
+                            const struct Code *code)
+{
+    const struct Latency *latency = Code_latency(code);
+    const struct LatencyTotals *totals =
+        latency ? Latency_totals(latency) : NULL;
+    struct LatencyCounts *counts =
+        totals ? Arena_alloc(arena, sizeof *counts) : NULL;
+
+    if (!counts)
+        return !totals;
+    counts->sum_s = (double)Counter_get(&totals->wall) * totals->tick_s;
+    counts->missed = Counter_get(&totals->missed);
+    for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
+        counts->of[i] = Counter_get(&totals->of[i]);
+    f->latencies = counts;
+    f->latency_count = 1;
+    return true;
+}
+
 bool LatencyRow_changes(const struct Function *f, const struct Code *code)
 {
     return f->in_flight == NULL_U64 ? Code_latency(code) && is_armed(code)

@@ -196,6 +196,28 @@ static void detail(struct Session *session, uint64_t viewer,
                "too many viewers look at functions: try again");
 }
 
+// Only the server's thread makes the counts of latencies, so it does so once
+// for each function.
+static void count_latencies(struct Session *session, uint64_t viewer,
+                            const struct Message *message)
+{
+    uint64_t id = message->number;
+    struct Code *code;
+    bool counts;
+
+    Rcu_read_lock();
+    code = id <= UINT32_MAX
+               ? Registry_by_id(session->engine->registry, (uint32_t)id)
+               : NULL;
+    counts = code && Latency_count(code, Clock_hz(&session->engine->clock));
+    Rcu_read_unlock();
+    if (counts)
+        accept_request(session, viewer, message);
+    else
+        refuse(session, viewer, message, ENOENT,
+               "no call of such a function has been timed");
+}
+
 static void set_budget(struct Session *session, uint64_t viewer,
                        const struct Message *message)
 {
@@ -289,6 +311,9 @@ static void request(void *context, uint64_t viewer,
         return;
     case MESSAGE_REARM:
         rearm(session, viewer, message);
+        return;
+    case MESSAGE_LATENCIES:
+        count_latencies(session, viewer, message);
         return;
     case MESSAGE_BUDGET:
         set_budget(session, viewer, message);
