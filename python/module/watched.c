@@ -72,10 +72,12 @@ static PyObject *fileno_of(PyObject *object, PyObject *unused)
 static PyObject *ask(PyObject *object, PyObject *args)
 {
     struct Message request = {0};
+    unsigned long long number = 0;
     int type, error;
 
-    if (!PyArg_ParseTuple(args, "i|d:ask", &type, &request.value))
+    if (!PyArg_ParseTuple(args, "i|dK:ask", &type, &request.value, &number))
         return NULL;
+    request.number = number;
     request.type = (enum MessageType)type;
     error = Client_request(((struct Watched *)object)->client, &request);
     return error ? fail(error, "") : PyLong_FromUnsignedLong(request.request);
@@ -153,13 +155,14 @@ static void drop_lists(const struct Record *record, void *value,
 
 static PyObject *dicts_of(const struct Function *const *rows, size_t count)
 {
+    static const char *const READ[] = {"latencies", NULL};
     PyObject *list = PyList_New((Py_ssize_t)count);
 
     for (size_t i = 0; list && i < count; i++) {
         struct Function row = *rows[i];
         PyObject *dict;
 
-        drop_lists(&FUNCTION_RECORD, &row, (const char *[]){NULL});
+        drop_lists(&FUNCTION_RECORD, &row, READ);
         dict = Convert_record(&FUNCTION_RECORD, &row);
 
         if (!dict)
@@ -302,8 +305,8 @@ static PyObject *next(PyObject *object, PyObject *args)
 static PyMethodDef methods[] = {
     {"fileno", fileno_of, METH_NOARGS, "fileno() -> int"},
     {"ask", ask, METH_VARARGS,
-     "ask(type, value=0.0) -> int\n\nSends a request (docs/protocol.md), and "
-     "returns its number."},
+     "ask(type, value=0.0, number=0) -> int\n\nSends a request "
+     "(docs/protocol.md), and returns its number."},
     {"next", next, METH_VARARGS,
      "next(functions, patterns) -> (type, request, value) or None\n\n"
      "Returns the next message that has come. Raises OSError if the connection "

@@ -266,7 +266,7 @@ def _parser():
         default=[],
         type=_pattern,
         dest="patterns",
-        help="functions with series of their latency, as 'app.views.*'; can be repeated",
+        help="functions whose latency has a histogram, as 'app.views.*'; can be repeated",
     )
     add(
         "--label",

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The metrics of `ocular agent`, and their text for Prometheus. A point is a tuple of the
-name of its family, its own labels as a tuple of pairs, and its value."""
+name of its family, its own labels as a tuple of pairs, and its value. The value of a
+histogram is a dict of the calls by the bounds of their buckets, and of their "sum"."""
 
 import functools
+import itertools
 
 from ocular import _stacks
 
 TEXT = 200  # largest length of a label's value
-QUANTILES = {"0.5": "wall_p50_s", "0.99": "wall_p99_s"}
+LATENCY = "ocular_function_latency_seconds"
 
 # Name of the family: (kind, explanation). The docs say which number is counted, sampled
 # or estimated (docs/fleet.md).
@@ -35,9 +37,13 @@ FAMILIES = {
         "gauge",
         "Age of the oldest call in flight; a lower bound if the function was dark.",
     ),
-    "ocular_function_latency_seconds": (
-        "summary",
-        "Latency with awaits, of about the newest 1000 calls.",
+    LATENCY: (
+        "histogram",
+        "Latency with awaits, of the calls whose begin and end were seen.",
+    ),
+    "ocular_function_missed_ends": (
+        "counter",
+        "Calls that were seen to begin, and whose end was missed.",
     ),
     "ocular_function_latency_max_seconds": ("gauge", "Longest call since tracing began."),
     "ocular_functions_beyond": ("gauge", "Chosen functions without a series of their own."),
@@ -52,11 +58,12 @@ FAMILIES = {
     "ocular_agent_queued_bytes": ("gauge", "Bytes that wait for a receiver."),
 }
 # Names of the agent's own labels, also those by OpenTelemetry, which no other label has.
-RESERVED = """service pid version python container ocular function file line quantile
+RESERVED = """service pid version python container ocular function file line le
 generation receiver signal service_name service_version process_pid process_runtime_version
 container_id""".split()
 SUFFIXES = {"counter": "_total", "info": "_info"}
-FLOORS_MOST = 1000  # more than the counters of one snapshot
+MOST = 1 << 53  # of a count; a program can send more
+FLOORS_MOST = 3000  # more than the counters of one snapshot
 
 
 def clean(text):
@@ -93,9 +100,24 @@ def _of_function(row, watched, uptime_s):
         return
     yield "ocular_function_in_flight", (), row["in_flight"]
     yield "ocular_function_oldest_seconds", (), row["oldest_s"]
-    for quantile, column in QUANTILES.items():
-        yield "ocular_function_latency_seconds", (("quantile", quantile),), row[column]
     yield "ocular_function_latency_max_seconds", (), row["wall_max_s"]
+    if row["latencies"]:
+        yield "ocular_function_missed_ends", (), row["latencies"]["missed"]
+
+
+def _histogram(row, place, floors):
+    """Returns the calls of a place by their latency, which are those of all code objects
+    that are or were at this place. `floors` also has the last numbers of each code object.
+    The place comes before the code object there, so that it is not forgotten later."""
+    latencies = row["latencies"]
+    its = latencies["buckets"] | {"sum": latencies["sum_s"]}
+    sums, last = floors.pop((LATENCY, place), {}), floors.pop(row["id"], {})
+    sums = {
+        name: min(sums.get(name, 0) + max(0, value - last.get(name, 0)), MOST)
+        for name, value in its.items()
+    }
+    floors[LATENCY, place], floors[row["id"]] = sums, its
+    return sums
 
 
 def points(snapshot, floors):
@@ -123,6 +145,8 @@ def points(snapshot, floors):
             adds = FAMILIES[name][0] == "counter" or name.endswith("in_flight")
             before = found.get(key, 0)
             found[key] = before + value if adds else max(before, value)
+        if watched and row["latencies"]:
+            found[LATENCY, place] = _histogram(row, place, floors)
     for key in found:
         if FAMILIES[key[0]][0] == "counter":
             found[key] = floors[key] = max(found[key], floors.pop(key, 0))
@@ -155,6 +179,14 @@ def _labels(pairs):
     )
 
 
+def _buckets(name, labels, value):
+    """Yields the lines of a histogram. A bucket also has the calls of those before it."""
+    *calls, total = value.values()
+    for bound, number in zip(value, itertools.accumulate(calls), strict=False):
+        yield f'{name}_bucket{{{labels},le="{bound}"}} {number}\n'
+    yield f"{name}_count{{{labels}}} {sum(calls)}\n{name}_sum{{{labels}}} {total!r}\n"
+
+
 def text(groups, open_metrics):
     """Returns a text in OpenMetrics' format, or in Prometheus' own older format, in which a
     counter's family is called as its series. `groups` has tuples of labels, as a tuple of
@@ -166,6 +198,9 @@ def text(groups, open_metrics):
         for name, pairs, value in points:
             own = _labels(pairs)
             both = begin + "," + own if begin and own else begin or own
+            if name == LATENCY:
+                lines[name] += _buckets(name, both, value)
+                continue
             both = f"{{{both}}}" if both else ""
             lines[name].append(f"{names[name]}{both} {value!r}\n")
     parts = []

@@ -5,6 +5,7 @@ v1development of opentelemetry-proto, which can still change."""
 import functools
 import gzip
 import os
+import struct
 
 import ocular
 from ocular._agent_metrics import FAMILIES
@@ -21,8 +22,8 @@ def _attribute(name, value):
 
 
 @functools.lru_cache(8192)
-def _attributes(pairs):
-    return parts(7, (_attribute(*pair) for pair in pairs))
+def _attributes(pairs, field=7):
+    return parts(field, (_attribute(*pair) for pair in pairs))
 
 
 def _resource(labels):
@@ -45,12 +46,25 @@ def _numbers(rows, times):
         yield _attributes(pairs) + times + fixed(4, float(value))
 
 
+def _histograms(rows, times):
+    for pairs, value in rows:
+        *counts, total = value.values()
+        bounds = [float(bound) for bound in value if bound[0].isdigit()]
+        head = (
+            _attributes(pairs, 9) + times + fixed(4, sum(counts)) + fixed(5, float(total))
+        )
+        buckets = part(6, b"".join(struct.pack("<Q", count) for count in counts))
+        yield head + buckets + part(7, struct.pack(f"<{len(bounds)}d", *bounds))
+
+
 def _metric(name, rows, times):
-    """Returns a metric. A quantile is a gauge, because a summary needs count and sum."""
     kind, explanation = FAMILIES[name]
     head = part(1, name.replace("_", ".", 1)) + part(2, explanation)
     if name.endswith("_seconds"):
         head += part(3, "s")
+    if kind == "histogram":
+        points = parts(1, _histograms(rows, times))
+        return head + part(9, points + number(2, CUMULATIVE))
     points = parts(1, _numbers(rows, times))
     if kind == "counter":
         return head + part(7, points + number(2, CUMULATIVE) + number(3, 1))

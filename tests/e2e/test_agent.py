@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Tests that `ocular agent` finds programs and hands their numbers over."""
 
+import array
 import collections
 import contextlib
 import gzip
 import http.server
+import math
 import os
 import re
 import select
@@ -38,7 +40,12 @@ import ocular
 
 ocular.start_tracing(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0,
                      overhead_budget=None)
-SOURCE = "def twin(): pass\ndef other(number): return sum(range(number))"
+SOURCE = '''
+import time
+def twin(): pass
+def other(number): return sum(range(number))
+def naps(): time.sleep(.03)
+'''
 kept = []
 for _ in range(2):
     exec(compile(SOURCE, 'odd "dir\\\n/app/views.py', "exec"))
@@ -54,6 +61,7 @@ print("ready", flush=True)
 while not select.select([sys.stdin], [], [], 0)[0]:
     for number in range(60):
         globals()[f"hot_{number}"]()
+    naps()
 ocular.stop_tracing()
 print("ended")
 """
@@ -81,7 +89,7 @@ def fetch(url, **headers):
 
 LABEL = r'([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\n"])*)"'
 SAMPLE = re.compile(rf"([a-z_]+)(?:\{{({LABEL}(?:,{LABEL})*)\}})? (\S+)")
-SUFFIXES = {"counter": "_total", "info": "_info", "gauge": "", "summary": ""}
+SUFFIXES = {"counter": "_total", "info": "_info", "gauge": ""}
 
 
 def parse(text):
@@ -89,7 +97,7 @@ def parse(text):
     an exposition of ours could have."""
     lines = text.split("\n")
     assert lines[-2:] == ["# EOF", ""]
-    found, families, family = {}, set(), None
+    found, families, family, bounds = {}, set(), None, []
     for line in lines[:-2]:
         if line.startswith("# HELP "):
             family = line.split()[2]
@@ -98,18 +106,23 @@ def parse(text):
         elif line.startswith("# TYPE "):
             name, kind = line.split()[2:]
             assert name == family and not name.endswith(("_total", "_info", "_count"))
-            series = name + SUFFIXES[kind]
+            series = name + SUFFIXES.get(kind, "")
         else:
             sample = SAMPLE.fullmatch(line)
-            assert sample and sample[1] == series, line
+            suffix = sample[1].removeprefix(series)
+            assert suffix in (("_bucket", "_count", "_sum") if kind == "histogram" else "")
             pairs = re.findall(LABEL, sample[2] or "")
             labels = dict(pairs)
-            assert len(labels) == len(pairs) and ("quantile" in labels) == (
-                kind == "summary"
-            ), line
+            assert len(labels) == len(pairs) and ("le" in labels) == (suffix == "_bucket")
             key = sample[1], frozenset(labels.items())
             assert key not in found, f"{line} comes twice"
             found[key] = float(sample.groups()[-1])
+            if suffix == "_bucket":
+                bounds.append((float(labels["le"]), found[key]))
+            elif bounds:
+                assert bounds == sorted(bounds) and bounds[-1] == (math.inf, found[key])
+                assert sorted(number for _, number in bounds) == [n for _, n in bounds]
+                bounds = []
             assert found[key] >= 0 and (kind != "info" or found[key] == 1)
     return found
 
@@ -156,19 +169,27 @@ def test_programs_come_and_go_and_have_bounded_series(tmp_path):
             ((_, labels),) = series(found, "ocular_program_info", **usual)
             assert labels["version"] == "1.2" and re.match("3[.]", labels["python"])
             assert not {"__name__", "service_name"} & labels.keys()
-            # Twenty functions, and two places that the pattern chooses.
-            assert len(series(found, hot, **usual)) <= 22
+            # Twenty functions, and three places that the pattern chooses.
+            assert len(series(found, hot, **usual)) <= 23
             usual["file"] = r"odd \"dir\\" + "\ufffd/app/views.py"
             calls = series(found, "ocular_function_calls_total", **usual)
-            assert {(row["function"], value) for value, row in calls} == {
-                ("other", 7),
-                ("twin", 2),
-            }
+            calls = {row["function"]: value for value, row in calls}
+            assert calls.pop("naps") > 0 and calls == {"other": 7, "twin": 2}
             del usual["file"]
-            latency = "ocular_function_latency_seconds"
-            chosen = series(found, latency, function="other", **usual)
-            assert {labels["quantile"] for _, labels in chosen} == {"0.5", "0.99"}
-            assert not series(found, latency, function="hot_1")
+            # Calls are counted from the agent's request on.
+            name, its = "ocular_function_latency_seconds", {"function": "naps"} | usual
+            wait_until(
+                lambda: any(it > 0.5 for it, _ in series(read(url), name + "_sum", **its))
+            )
+            latency = read(url)
+            ((total, _),) = series(latency, name + "_sum", **its)
+            ((count, _),) = series(latency, name + "_count", **its)
+            assert [n for n, _ in series(latency, name + "_bucket", le="0.025", **its)] == [
+                0
+            ]
+            assert 0.03 * count <= total and count > 3
+            assert not series(latency, name + "_count", function="hot_1")
+            assert series(latency, name + "_count", function="other")[0][0] == 0
             assert series(found, "ocular_overhead_cores", **usual)
             ((cpu, _),) = series(found, "ocular_cpu_seconds_total", **usual)
             parts = [value for value, _ in series(found, hot, **usual)]
@@ -191,6 +212,21 @@ def test_counters_never_go_back():
     rest, floors = collections.defaultdict(int, file="f.py", calls_exact=True), {}
     assert (first := read(2.0, [1, 2]))["ocular_function_counted_calls"] == 20
     assert "ocular_function_calls" not in read(2.0, []) and read(1.9, [1]) == first
+
+
+@pytest.mark.once
+def test_code_that_is_loaded_again_goes_on_with_its_latencies():
+    def read(**calls):
+        rows = [
+            {"id": id, "latencies": {"sum_s": n, "buckets": {"1": n}}}
+            for id, n in calls.items()
+        ]
+        return [_agent_metrics._histogram(row, "place", floors) for row in rows][-1]
+
+    floors = {}
+    assert read(a=2, b=3) == {"1": 5, "sum": 5} == read(a=2, b=3)
+    assert read(c=1) == {"1": 6, "sum": 6} and read(a=4, c=2) == {"1": 9, "sum": 9}
+    assert read(c=2**64) == read(c=2**65) == {"1": 2**53, "sum": 2**53}
 
 
 @pytest.mark.once
@@ -301,7 +337,7 @@ def test_profiles_have_the_stacks_of_a_period(tmp_path):
 @pytest.mark.skipif(not shutil.which("promtool"), reason="there is no promtool")
 def test_promtool_has_no_complaint(tmp_path):
     with agent("--watch", "program.*") as url, stacks.running(tmp_path):
-        wait_until(lambda: series(read(url), "ocular_function_latency_seconds"))
+        wait_until(lambda: series(read(url), "ocular_function_latency_seconds_count"))
         text, kind = fetch(url + "/metrics")
         assert kind.startswith("text/plain; version=0.0.4")
     done = run(["promtool", "check", "metrics"], input=text.decode())
@@ -393,6 +429,12 @@ def read_otlp(body):
         its = {pair[1].decode(): dict(fields(pair[2])) for pair in pairs}
         metrics = [dict(fields(it)) for n, it in fields(resource[2]) if n == 2]
         assert len(its) == len(pairs) and not any(11 in it for it in metrics)  # summaries
+        for histogram in (dict(fields(it[9])) for it in metrics if 9 in it):
+            assert histogram[2] == 2  # cumulative
+            point = dict(fields(histogram[1]))
+            calls, bounds = array.array("Q", point[6]), list(array.array("d", point[7]))
+            assert len(calls) == len(bounds) + 1 == 16 and bounds == sorted(bounds)
+            assert sum(calls) == point[4] and 5 in point and dict(fields(point[9]))[1]
         for cpu in (it[7] for it in metrics if it[1] == b"ocular.cpu_seconds"):
             point = dict(fields(dict(fields(cpu))[1]))
             yield its, point[2], point[3]
@@ -408,6 +450,8 @@ def test_receivers_get_profiles_and_metrics(tmp_path, monkeypatch):
         with agent(*options, "--token-file", "token") as url:
             paths = "/ingest?", "/v1/metrics", "/v1development/profiles"
             wait_until(lambda: all(len(receiver.bodies(path)) > 2 for path in paths))
+            name = b"ocular.function_latency_seconds"
+            wait_until(lambda: name in gzip.decompress(receiver.bodies(paths[1])[-1]))
             assert len(series(read(url), "ocular_agent_sent_total")) == 2
             os.kill(int(*pids(url)), signal.SIGSTOP)  # it gives no new numbers
             wait_until(lambda: not [*read_otlp(receiver.bodies("/v1/metrics")[-1])])
