@@ -2,9 +2,11 @@
 """Writes messages of protobuf, and the tables of strings and frames that pprof's and
 OpenTelemetry's profiles have in common."""
 
+import functools
 import struct
 
 
+@functools.lru_cache(4096)  # most are keys, lengths and small numbers
 def varint(value):
     if 0 <= value < 128:
         return bytes((value,))
