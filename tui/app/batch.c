@@ -15,8 +15,9 @@
 
 #define WIDTH 150
 #define HEIGHT 40
-// ms for which --keys waits for the answers of the process.
-#define ANSWER_MS 2000
+// ms for which --keys waits for the answers of the process. A first walk over
+// asyncio's tasks can take seconds.
+#define ANSWER_MS 4000
 #define WAIT_MS 1000
 // The key <Frame> of --keys waits for a snapshot for FRAME_S seconds, plus
 // twice the time between snapshots.
@@ -70,12 +71,19 @@ static void next_frame(struct Ui *ui)
         Feed_wait(feed, 50);
 }
 
+// Returns true if the keys so far have asked for something that has not come.
+static bool lacks_answer(const struct Ui *ui)
+{
+    const struct View *view = Navigation_front(ui);
+    return Feed_is_waiting(ui->feed) ||
+           (view->is_reading && !ui->feed->ended && view->is_reading(ui));
+}
+
 static void take_answers(struct Ui *ui)
 {
     double until = Feed_now() + ANSWER_MS / 1e3;
     // A recording always answers, so there is no timeout for it.
-    while (Feed_is_waiting(ui->feed) &&
-           (Feed_is_past(ui->feed) || Feed_now() < until)) {
+    while (lacks_answer(ui) && (Feed_is_past(ui->feed) || Feed_now() < until)) {
         Feed_wait(ui->feed, 50);
         Updates_poll(ui);
     }

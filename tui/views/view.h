@@ -58,6 +58,9 @@ struct View {
     // comes to the front, after each key, and after each snapshot. NULL if the
     // snapshot has all that the view needs.
     void (*want)(struct Ui *ui);
+    // Returns true if the list is empty because the process is still reading
+    // its rows. NULL if the list never waits for the process.
+    bool (*is_reading)(const struct Ui *ui);
     // Draws everything except the bottom line on ui->canvas, at the positions
     // in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);

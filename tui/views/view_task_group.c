@@ -119,16 +119,21 @@ static uint64_t key_of(const struct ListRows *rows, long row)
     return IdMap_hash(0, task->name) | 1;
 }
 
-static void fill(struct ShownRows *shown)
+// Returns the group whose tasks are shown, or NULL if it has no tasks now.
+static const struct TaskGroup *group_of(const struct Ui *ui)
 {
-    const struct Ui *ui = shown->ui;
-    const struct TaskGroup *group = NULL;
-    const char *filter = ui->model.filter;
     size_t count;
     const struct TaskGroup *groups = TaskMarks_groups(ui, &count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = count; i-- > 0;)
         if (TaskGroup_key(&groups[i]) == ui->task_group)
-            group = &groups[i];
+            return &groups[i];
+    return NULL;
+}
+
+static void fill(struct ShownRows *shown)
+{
+    const struct TaskGroup *group = group_of(shown->ui);
+    const char *filter = shown->ui->model.filter;
     shown->of = group;
     if (!group)
         return;
@@ -202,6 +207,12 @@ static void want(struct Ui *ui)
         Feed_task_group(ui->feed, ui->task_group);
 }
 
+static bool is_reading(const struct Ui *ui)
+{
+    const struct TaskGroup *group = group_of(ui);
+    return group && !group->task_count && !Feed_is_replay(ui->feed);
+}
+
 static uint64_t function_of(const struct ShownRows *shown, const void *row)
 {
     (void)row;
@@ -239,5 +250,6 @@ const struct View TASK_GROUP_VIEW = {.name = "Tasks of a group",
                                      .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
                                             CAN_FUNCTION,
                                      .want = want,
+                                     .is_reading = is_reading,
                                      .press = ShownRows_press,
                                      SHOWN_VIEW(SINGLES)};

@@ -295,6 +295,13 @@ static void draw_below(struct Ui *ui, const struct ShownRows *shown,
     TaskMarks_draw_chain(ui, &chain, box, height - bar - 1);
 }
 
+static bool is_reading(const struct Ui *ui)
+{
+    const struct Snapshot *now = ui->model.snapshot;
+    return !Feed_is_replay(ui->feed) && now->tasks_total != 0 &&
+           now->tasks_group_count == 0;
+}
+
 static const char *why_none(const struct ShownRows *shown)
 {
     const struct Ui *ui = shown->ui;
@@ -304,9 +311,9 @@ static const char *why_none(const struct ShownRows *shown)
                ? "The recording has no tasks: no event loop ran, or the budget "
                  "did not pay for reading its tasks."
            : Feed_is_replay(ui->feed) ? "The recording has no tasks here."
-           : ui->tasks_by_place && now->tasks_group_count
-               ? "No task was created since you look. m groups by coroutine."
-               : "The tasks are being read.";
+           : is_reading(ui)
+               ? "The tasks are being read."
+               : "No task was created since you look. m groups by coroutine.";
 }
 
 static void want(struct Ui *ui)
@@ -350,5 +357,6 @@ const struct View TASKS_VIEW = {
     .own = KEYS,
     .can = CAN_SORT | CAN_SEARCH | CAN_FILTER | CAN_FUNCTION | CAN_OWN_CODE,
     .want = want,
+    .is_reading = is_reading,
     .press = press,
     SHOWN_VIEW(GROUPS)};
