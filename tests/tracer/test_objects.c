@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/random.h"
+#include "tests/sanitizers.h"
 #include "tests/unit.h"
 
 #define HZ 1e9 // Ticks a second.
@@ -186,7 +187,7 @@ TEST_WITH(test_the_view_is_closed_for_a_while, reset, NULL)
 
 TEST_WITH(test_nothing_grows_without_a_leak, reset, NULL)
 {
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < FEWER(20); round++) {
         reset();
         run(10 + (int)(random_u64() % 50), 10 << random_u64() % 4, false,
             1e-5 * (double)(1 + random_u64() % 100));
@@ -207,7 +208,7 @@ TEST_WITH(test_few_of_many_types_seem_to_grow, reset, NULL)
     static const char many[201];
     static int alive[201], red, length;
 
-    for (int turn = 0; turn < 120000; turn++) {
+    for (int turn = 0; turn < FEWER(120000); turn++) {
         if (turn % 60000 == 0) {
             reset();
             for (int i = 1; i <= 200; i++)
