@@ -152,6 +152,7 @@ print(swaps)
 
 # While the folder is exchanged, the script cannot answer. So the attaching program is
 # killed after 2 s.
+@pytest.mark.once
 @pytest.mark.parametrize("user", [0, 65534], ids=["root", "nobody"])
 @pytest.mark.parametrize(
     "prefix, inner, rounds",

@@ -109,6 +109,7 @@ BY_ROOT = pytest.mark.skipif(not may_read(), reason="only root may read filters"
 
 
 @BY_ROOT
+@pytest.mark.once
 @pytest.mark.parametrize("name", sorted(NUMBERS))
 def test_one_that_kills(tmp_path, name):
     with Program(tmp_path, killing(name) + WORKS) as program:
@@ -171,6 +172,7 @@ def test_one_that_cannot_be_read(tmp_path):
         assert program.end()[1] == ""
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("in_list", [False, True])
 def test_the_question_says_so(tmp_path, sockets, in_list):
     with Program(tmp_path, FILTER + "forbid(165)\n" + WORKS) as program:
@@ -212,6 +214,7 @@ def test_the_same_one_as_ours(tmp_path):
         assert program.end()[1] == ""
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("action", [KILL_PROCESS, KILL_THREAD, TRAP])
 @pytest.mark.parametrize("name", ["timer_create", "listen"])
 def test_the_same_one_as_ours_kills(tmp_path, name, action):

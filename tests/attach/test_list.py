@@ -31,6 +31,7 @@ def viewer(sockets, *arguments, size=(100, 30), **more):
         top.close()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("look", ["100x30", "60x20", "mono"])
 def test_enter_attaches_until_the_viewer_leaves(tmp_path, sockets, look):
     size = (80, 24) if look == "mono" else tuple(map(int, look.split("x")))

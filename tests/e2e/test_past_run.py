@@ -11,6 +11,8 @@ import signal
 import pytest
 from e2e.program import PYTHON, run, start, top, write
 
+pytestmark = pytest.mark.once
+
 WORK = """
 import gc, json, os, sys, threading, time
 import ocular

@@ -39,6 +39,7 @@ def none_pending():
     resource.setrlimit(resource.RLIMIT_SIGPENDING, (0, 0))
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "name, why, change",
     [

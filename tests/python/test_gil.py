@@ -85,7 +85,7 @@ class Truth:
             self.began, self.before = time.monotonic(), after
             self.first, self.first_rows = snapshot, rows
             return snapshot, None
-        if not self.first or self.elapsed < 2 or not all(rows):
+        if not self.first or self.elapsed < 1 or not all(rows):
             return snapshot, None
         shares = [
             [(end - begin) / self.elapsed for begin, end in zip(*pair, strict=True)]

@@ -64,7 +64,15 @@ def below(found, work):
     return kept
 
 
-@pytest.mark.parametrize("work", BELOW, ids=lambda work: work.__name__)
+@pytest.mark.parametrize(
+    "work",
+    [
+        *(pytest.param(each, marks=pytest.mark.once) for each in (packs, asks)),
+        sorts,
+        counts,
+    ],
+    ids=lambda work: work.__name__,
+)
 def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     tracing(native=True)
 
@@ -144,6 +152,7 @@ def natives(stacks):
     return [f for f in stacks["functions"] if f["address"] is not None]
 
 
+@pytest.mark.once
 def test_a_key_of_the_viewer_asks_for_them(tmp_path):
     with Running(tmp_path, SERVED) as program:
         pid = program.said[0]

@@ -88,6 +88,7 @@ def test_waits_are_marked(record):
     def works():
         while not done:
             step()
+            sum(range(10_000))
 
     def both():
         thread = threading.Thread(target=works)

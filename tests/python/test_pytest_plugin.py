@@ -59,6 +59,7 @@ def test_the_slowest_functions(run):
     assert "not traced: test_app.py::test_stops: the test has stopped the trace" in tests
 
 
+@pytest.mark.once
 def test_a_baseline(run, pytester):
     baseline = "--ocular-baseline=calls.json"
     file = pytester.path / "calls.json"

@@ -63,6 +63,7 @@ while row("<module>")["run_samples"] < 20:
     assert "1 call" in part and "gone" in part and "program.py:1" in part
 
 
+@pytest.mark.once
 def test_a_phase_that_is_over_keeps_its_rank(tmp_path):
     """A function that ran only at the beginning keeps its rank, although its share of the
     last seconds is 0."""
@@ -151,6 +152,7 @@ def callers(report, name):
     }
 
 
+@pytest.mark.once
 def test_time_by_caller(tmp_path):
     """The report divides a function's time in the whole run by caller, also for freed
     callers."""
