@@ -81,6 +81,10 @@ def _add_program(group):
     )
 
 
+def share(text):  # argparse has this name in its error
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+
+
 def _add_cost(group):
     add = group.add_argument
     add(
@@ -98,11 +102,11 @@ def _add_cost(group):
     )
     add(
         "--budget",
-        type=float,
+        type=share,
         metavar="SHARE",
         dest="overhead_budget",
-        help="share of CPU time that tracing may cost (default 0.01 with "
-        "--serve or --idle, else none)",
+        help="share of CPU time that tracing may cost, as 0.01 or 1%% (default 1%% "
+        "with --serve or --idle, else none)",
     )
     add(
         "--stall-ms",

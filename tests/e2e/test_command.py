@@ -78,7 +78,7 @@ def test_options(tmp_path):
     )
     done = ocular(
         tmp_path,
-        *"--threshold 20 --budget 0.05 --exclude cold --quiet".split(),
+        *"--threshold 20 --budget 5% --exclude cold --quiet".split(),
         *"--output x.json.gz --timeline-limit 2000000".split(),
         path,
     )
