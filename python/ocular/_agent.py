@@ -47,6 +47,7 @@ class Agent:
             end.setblocking(False)
         self.selector.register(self.ours, selectors.EVENT_READ)
         self.targets, self.takers, self.late = [], [], 0
+        self.kinds = ("both", "objects") if settings.objects else ("both",)
         self.stopped, self.start_ns, self.pushed = False, time.time_ns(), 0
 
     # --- The first thread ---
@@ -118,8 +119,8 @@ class Agent:
     def push(self):
         """Sends the metrics and the profiles of the last interval, and comes again. The
         answers with which one profile ends also begin the next one."""
-        if self.takers:
-            Capture(self, "both", self.settings.interval, self.known(), self.hand_over)
+        for kind in self.kinds if self.takers else ():
+            Capture(self, kind, self.settings.interval, self.known(), self.hand_over)
         self.at(time.monotonic() + self.settings.interval, self.push)
         if self.settings.otlp:
             _agent_push.push_metrics(self.otlp, self)
@@ -301,6 +302,11 @@ def _parser():
         action="store_true",
         help="send it profiles, too (v1development: experimental)",
     )
+    add(
+        "--objects",
+        action="store_true",
+        help="send births of objects, too, which each program counts within its budget",
+    )
     add("--token-file", metavar="FILE", help="the file with a bearer token for receivers")
     add("--ca-file", metavar="FILE", help="certificates that sign those of receivers")
     return parser
@@ -311,6 +317,8 @@ def main(arguments):
     settings = parser.parse_args(arguments)
     if settings.otlp_profiles and not settings.otlp:
         parser.error("--otlp-profiles needs --otlp URL")
+    if settings.objects and not settings.push and not settings.otlp_profiles:
+        parser.error("--objects needs --push URL or --otlp-profiles")
     settings.patterns = tuple(settings.patterns)
     shared = attributes(os.environ.get("OTEL_RESOURCE_ATTRIBUTES", ""))
     shared = {name: value for name, value in shared.items() if is_free(name)}

@@ -9,7 +9,7 @@ import struct
 
 import ocular
 from ocular._agent_metrics import FAMILIES
-from ocular._agent_profile import PERIOD_NS, TYPES
+from ocular._agent_profile import TYPES
 from ocular._agent_protobuf import Tables, fixed, number, packed, part, parts
 
 CUMULATIVE = 2
@@ -103,7 +103,7 @@ def profiles(profile):
             value_type = tables.value_type(*kind)
             head = part(1, value_type) + parts(2, rows) + fixed(3, profile.start_ns)
             head += number(4, profile.duration_ns) + part(5, value_type)
-            found.append(head + number(6, PERIOD_NS) + part(7, os.urandom(16)))
+            found.append(head + number(6, profile.period()) + part(7, os.urandom(16)))
         resource = _resource(program.labels)
         found = part(2, SCOPE + parts(2, found))
         resources.append(part(1, resource) + found)

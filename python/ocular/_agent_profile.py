@@ -36,6 +36,9 @@ class Profile:
     duration_ns: int
     trouble: str = ""
 
+    def period(self):
+        return 1 if self.kind == "objects" else PERIOD_NS
+
 
 def sums(stacks):
     """Returns the time by key, and the row by key. The key of a row is a hash of the ids on
@@ -199,6 +202,6 @@ def pprof(profile):
         parts(5, functions),
         parts(6, tables.strings),
         number(9, profile.start_ns) + number(10, profile.duration_ns),
-        part(11, types[0]) + number(12, 1 if profile.kind == "objects" else PERIOD_NS),
+        part(11, types[0]) + number(12, profile.period()),
     ]
     return gzip.compress(b"".join(content), 6, mtime=0)

@@ -22,7 +22,7 @@ import urllib.request
 import ocular
 from ocular import _agent_otlp
 from ocular._agent_metrics import label_name
-from ocular._agent_profile import Profile, pprof
+from ocular._agent_profile import TYPES, Profile, pprof
 
 QUEUE_MOST = 8 << 20  # bytes
 TIMEOUT_S = 10
@@ -36,6 +36,7 @@ SAMPLE_TYPES = {
     name: {"units": "nanoseconds", "aggregation": "sum", "sampled": True}
     for name in ("cpu", "wall")
 }
+SAMPLE_TYPES["alloc_objects"] = {"units": "objects", "aggregation": "sum"}
 
 
 def say(text):
@@ -186,6 +187,7 @@ def push_profiles(target, profile):
 
 def ingest(target, profile):
     """Sends one profile for each program to Pyroscope."""
+    types = {name: SAMPLE_TYPES[name] for name, _ in TYPES[profile.kind]}
     for program, samples in profile.parts:
         if not samples:
             continue
@@ -204,7 +206,7 @@ def ingest(target, profile):
         one = Profile(
             profile.kind, [(program, samples)], profile.start_ns, profile.duration_ns
         )
-        files = {"profile": pprof(one), "sample_type_config": json.dumps(SAMPLE_TYPES)}
+        files = {"profile": pprof(one), "sample_type_config": json.dumps(types)}
         kind, body = _form(files)
         path = f"/ingest?{urllib.parse.urlencode(query)}"
         target.put(path, {"Content-Type": kind}, body)

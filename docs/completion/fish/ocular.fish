@@ -74,6 +74,7 @@ complete -c ocular -n '__fish_seen_subcommand_from agent' -l interval -x -d 'Sec
 complete -c ocular -n '__fish_seen_subcommand_from agent' -l push -x -d 'Send profiles to this Pyroscope'
 complete -c ocular -n '__fish_seen_subcommand_from agent' -l otlp -x -d 'Send metrics to this receiver of OpenTelemetry'
 complete -c ocular -n '__fish_seen_subcommand_from agent' -l otlp-profiles -d 'Send it profiles, too'
+complete -c ocular -n '__fish_seen_subcommand_from agent' -l objects -d 'Send births of objects, too'
 complete -c ocular -n '__fish_seen_subcommand_from agent' -l token-file -r -F -d 'A bearer token for receivers'
 complete -c ocular -n '__fish_seen_subcommand_from agent' -l ca-file -r -F -d 'Certificates that sign those of receivers'
 complete -c ocular -n '__fish_seen_subcommand_from diff doctor' -l json -d 'Print it as JSON'
