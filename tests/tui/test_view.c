@@ -7,6 +7,7 @@
 #include "tui/app/keyboard.h"
 #include "tui/app/updates.h"
 #include "tui/views/navigation.h"
+#include "tui/views/task_marks.h"
 #include "tui/views/view_table.h"
 
 #include <string.h>
@@ -218,6 +219,24 @@ TEST(test_latency)
     Stage_press('q');
     assert_int_equal(ui->view, VIEW_MAIN);
     assert_false(ui->quit);
+}
+
+// A task takes too long after ten times the P50 of its coroutine, if ten calls
+// have ended.
+TEST(test_a_task_that_takes_too_long)
+{
+    struct TaskGroup group = {.id = 8, .count = 1}; // The P50 is 312 ms.
+    size_t alerts = 0;
+
+    set_up(80, 24);
+    Stage_type("T");
+    for (int x = 0; x < 80; x++)
+        alerts += Canvas_cell(&stage.ui.canvas, 5, x)->style == STYLE_ALERT;
+    assert_int_equal(alerts, strlen(">1.4s"));
+    assert_false(TaskMarks_is_long(&stage.ui.model, &group, 3.1));
+    assert_true(TaskMarks_is_long(&stage.ui.model, &group, 3.2));
+    group.count = Model_row_of(&stage.ui.model, 8)->now->calls - 9;
+    assert_false(TaskMarks_is_long(&stage.ui.model, &group, 3.2));
 }
 
 TEST(test_no_latencies)
