@@ -15,10 +15,9 @@ from e2e.program import wait_until
 QUIET = dict(perfetto=False, quiet=True)
 
 
-@pytest.fixture(params=["exact", "budget"])
+@pytest.fixture(params=[0, 500])
 def tracing(request):
-    settings = dict(deinstrument_threshold=0) if request.param == "exact" else {}
-    ocular.start_tracing(**QUIET, **settings)
+    ocular.start_tracing(**QUIET, deinstrument_threshold=request.param)
     yield
     ocular.stop_tracing()
 
@@ -61,6 +60,21 @@ def test_a_handler_of_known_latencies(tracing):
     mean = statistics.mean(handler.took)
     assert 0.8 * mean < found["await_s"] < mean
     assert found["in_flight"] == 0 and found["oldest_s"] is None
+
+
+def test_latencies_within_a_budget():
+    """The calls in slices have the same latencies as all calls."""
+    handler = Handler()
+
+    def is_near():
+        asyncio.run(handler.run())
+        found, cuts = of(handler.handle), statistics.quantiles(handler.took, n=100)
+        near = [pytest.approx(cuts[i], rel=0.1) for i in (49, 98)]
+        known = [found["wall_p50_s"], found["wall_p99_s"]]
+        return len(handler.took) > 400 and known == near and found
+
+    with ocular.tracing(**QUIET, overhead_budget=0.01):
+        assert wait_until(is_near)["wall_max_s"] < 1.1 * max(handler.took)
 
 
 async def hangs(event):
