@@ -15,6 +15,7 @@ import extensions
 import ocular
 import pytest
 from e2e.program import PYTHON, Running, top, wait_until
+from e2e.test_questions import keys_of
 
 CUT = "(callers not known)"
 DATA = bytes(random.Random(1).choices(range(64), k=200_000))
@@ -99,12 +100,19 @@ def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
 
 
 def test_threads_that_never_run_python(tracing, tmp_path):
+    begun = time.process_time()
+    tracing(native=True)
+
+    def is_read():
+        found = packs() and below(stacks(tmp_path / "x.folded"), packs)
+        return re.search(BELOW[packs], str(found))
+
+    wait_until(is_read)
+    # Ocular also has to read the table of a library that is loaded later.
     native_threads = extensions.load("python", "native_threads")
     read, write = os.pipe()
     thread = threading.Thread(target=native_threads.burn, args=(read,))
-    begun = time.process_time()
     thread.start()
-    tracing(native=True)
 
     def seen():
         """Returns the row of the thread if it has CPU time and a stack."""
@@ -161,7 +169,8 @@ def test_a_key_of_the_viewer_asks_for_them(tmp_path):
         found = wait_until(lambda: view(pid, "f<Frame:2>"), what="stacks")
         assert found["rows"] and not natives(found)
 
-        found = wait_until(lambda: natives(view(pid, "fC<Frame:4>")), what="C functions")
+        keys = keys_of("What runs inside C?") + "<Frame:4>"
+        found = wait_until(lambda: natives(view(pid, keys)), what="C functions")
         assert all(f["name"] and f["file"] for f in found)
         assert any(re.search("deflate|libz", f["name"] + f["file"]) for f in found)
 
@@ -169,7 +178,8 @@ def test_a_key_of_the_viewer_asks_for_them(tmp_path):
             return view(pid, "/packs<Enter><Enter>C<Frame:3>")["natives"]
 
         found = wait_until(of_a_line, what="C functions of a line")
-        assert {f["line"] for f in found} == {5}
+        # CPython may release and take the GIL in the line with `def`.
+        assert found[0]["line"] == 5 and {f["line"] for f in found} <= {4, 5}
         times = [f["ns"] for f in found]
         assert times == sorted(times, reverse=True) and all(f["name"] for f in found)
 

@@ -12,6 +12,7 @@ import extensions
 import ocular
 import pytest
 from e2e.program import start, top, wait_until
+from e2e.test_questions import keys_of
 
 NEW = sys.version_info >= (3, 13)
 DEATHS = sys.version_info >= (3, 13, 3)
@@ -268,7 +269,8 @@ def test_the_view_asks_for_objects(tmp_path):
     with start(command) as served:
 
         def found():
-            done = top("--pid", served.pid, "--once", "--json", "--keys", "m<Frame>")
+            keys = keys_of("Which objects leak?") + "<Frame>"
+            done = top("--pid", served.pid, "--once", "--json", "--keys", keys)
             objects = done.answer["objects"] if done.status == 0 else {}
             return objects.get("types" if NEW else "trouble")
 
