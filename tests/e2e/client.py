@@ -19,6 +19,7 @@ CHANGES, RECORDING = 9, 10
 ANSWERS = REPLY, LISTING, STACKS, RECORDING
 RATE, DETAIL, REARM, BUDGET, EXPORT_PATH, CANCEL, FLAME, EXPORT = range(16, 24)
 NOW, FOLLOW, HANDOUT = range(24, 27)
+LATENCIES = 32
 TIMELINE, SAMPLED = range(2)  # a HANDOUT message contains one of these numbers
 PROFILES = ".folded", ".speedscope.json", ".pstats", ".pb"
 NULL_U64 = (1 << 64) - 1

@@ -61,10 +61,11 @@ def asks_for_hooks(party, viewer, dice):
     ids = [row["id"] for row in snapshot["functions"]] + [0, 1 << 40]
     for _ in range(dice.randrange(1, 30)):
         try:
-            viewer.rearm(dice.choice(ids))
-            party.count("re-arm requests granted")
+            request = dice.choice((client.REARM, client.LATENCIES))
+            viewer.ask(request, struct.pack("<Q", dice.choice(ids)))
+            party.count("requests for functions granted")
         except client.Refused:
-            party.count("re-arm requests refused")
+            party.count("requests for functions refused")
 
 
 def asks_for_details(party, viewer, dice):

@@ -262,13 +262,11 @@ TEST_FIXTURE(test_calls_by_their_latencies)
     f->code->hot.touched = false;
     assert_true(Latency_count(f->code, 1000) && f->code->hot.touched);
     totals = Latency_totals(Code_latency(f->code));
+    assert_true(Latency_count(f->code, 1)); // Another viewer has asked.
     for (unsigned i = 0; i < 70000; i++)
         end(f, 1, 1000, 1, 1000 + WALLS[i % 7]);
-    assert_true(Latency_count(f->code, 1000)); // Another viewer has asked.
-    assert_ptr_equal(Latency_totals(Code_latency(f->code)), totals);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(Counter_get(&totals->of[AT[i]]), 10000);
-    assert_int_equal(Counter_get(&totals->of[3]), 0);
     assert_int_equal(Counter_get(&totals->wall), 120508 * UINT64_C(10000));
     suspend(f, 7, 1000, 1);
     suspend(f, 7, 2000, 1); // The end of the first call was missed.
