@@ -83,6 +83,13 @@ TEST(test_a_refusal)
         assert_true(shows(&canvas, "q Quit"));
         Chooser_select(&chooser, 48005);
     }
+    strcpy(chooser.rows[0].served.command,
+           "/v/bin/python -m ocular --serve --budget 0.02 -m gunicorn -w 3");
+    strcpy(chooser.rows[1].served.command,
+           "python3 /v/bin/ocular --children=4 --serve ./web.py 80");
+    Chooser_draw(&chooser, &canvas);
+    assert_true(shows(&canvas, "  gunicorn -w 3  (/v/bin/python)"));
+    assert_true(shows(&canvas, "  web.py 80  (python3)"));
     for (size_t i = 0; i + 1 < sizeof chooser.rows[5].why; i++)
         why[i] = i % 9 ? '\xc3' : ' ';
     Chooser_key(&chooser, PRESS_ENTER);

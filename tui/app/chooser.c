@@ -147,8 +147,7 @@ static long list_others(struct ChooserRow *rows, const struct Others *others,
         if (same < serving)
             continue;
         *row = (struct ChooserRow){.parent = Process_parent(other->pid),
-                                   .other = true,
-                                   .age_s = other->age_s};
+                                   .other = true};
         row->served.pid = other->pid;
         row->served.uid = other->uid;
         memcpy(row->served.command, other->command, sizeof other->command);
@@ -203,6 +202,7 @@ static int fill(struct Chooser *chooser, const struct Served *served,
     count += masters;
     more -= masters;
     for (long i = 0; i < count + more; i++) {
+        all[i].age_s = Process_age_s(all[i].served.pid);
         all[i].cpu_s = Process_cpu_s(all[i].served.pid);
         all[i].read_s = Now_s(CLOCK_MONOTONIC);
     }

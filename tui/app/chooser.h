@@ -27,10 +27,10 @@ struct ChooserRow {
     double cpu_s, read_s;
     // CPU time per second between two readings of the list; NaN: not known.
     double cores;
+    double age_s; // Seconds since the process was forked; NaN: not known.
     // True if the process does not serve viewers. The fields after `other` are
-    // only used if `other` is true.
+    // only used then.
     bool other;
-    double age_s;
     // The same members as in struct Other.
     char takes[sizeof((struct Other *)0)->takes];
     char why[sizeof((struct Other *)0)->why];

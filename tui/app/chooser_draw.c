@@ -33,13 +33,26 @@ static const char *short_command(const char *command)
     return name;
 }
 
+// Returns true if a word of Ocular's command line is an option whose value is
+// the next word.
+static bool takes_value(const char *option)
+{
+    static const char names[] =
+        "--mode --threshold --budget --stall-ms --events --exclude "
+        "--include-only --output --timeline-limit --timeline-spill "
+        "--output-seconds ";
+    return memmem(names, sizeof names - 1, option, strcspn(option, " ") + 1);
+}
+
 // Returns the arguments from that script, module or code on which the Python
-// interpreter runs; "" if there is none.
+// interpreter or Ocular runs; "" if there is none.
 static const char *script_of(const char *command)
 {
     const char *at = next_word(command);
     while (*at == '-' && at[1] && at[1] != ' ') {
         bool is_long = at[1] == '-';
+        if (takes_value(at))
+            at = next_word(at);
         const char *flag = at + strcspn(at, is_long ? " " : "cmWX ");
         if (*flag == 'c')
             return at;
@@ -61,6 +74,9 @@ static void tell(char *text, size_t size, const struct ChooserRow *row)
     const char *name = short_command(command), *script = "";
     if (strncmp(name, "python", 6) == 0)
         script = script_of(command);
+    // Otherwise all programs that run under Ocular would look alike.
+    if (strncmp(short_command(script), "ocular -", 8) == 0)
+        script = script_of(script);
     if (*script)
         name = *script == '-' ? script : short_command(script);
     int first = (int)strcspn(name, " ");
@@ -115,7 +131,7 @@ static void write(struct ListCell *cell, const struct ListRows *rows,
                                           : "");
     } else if (column == LIST_TAKES) {
         ListCell_put(cell, style, *row->takes ? row->takes : "serves");
-    } else if (row->other) {
+    } else if (isfinite(row->age_s)) {
         ListCell_put(cell, style, Number_age(text, row->age_s));
     }
 }
@@ -139,7 +155,7 @@ static struct ListRows rows_of(const struct Chooser *chooser)
     if (!chooser->users)
         rows.absent |= 1 << LIST_USER;
     if (chooser->count == chooser->serving)
-        rows.absent |= 1 << LIST_AGE | 1 << LIST_TAKES;
+        rows.absent |= 1 << LIST_TAKES;
     return rows;
 }
 

@@ -179,14 +179,13 @@ static int take(struct Others *now, const struct Others *before, pid_t pid,
     identify(&self, pid);
     bool known = is_known(before, &self);
     if (!known) {
-        other.age_s = Process_age_s(pid);
         if (is_other(&other, &self, package)) {
             if (!grow(&now->items, now->count, sizeof other))
                 return -ENOMEM;
             now->items[now->count++] = other;
             return 0;
         }
-        if (!(other.age_s > YOUNG_S))
+        if (!(Process_age_s(pid) > YOUNG_S))
             return 0;
     }
     if (!grow(&now->rest, now->rest_count, sizeof self))

@@ -10,7 +10,6 @@
 struct Other {
     pid_t pid;
     uid_t uid;
-    double age_s; // Seconds since the process was forked.
     char command[256];
     char takes[64]; // Text of the row, such as "3.13.0: Enter attaches".
     // The reason why Ocular cannot attach to the process, or "" if it can.
