@@ -89,5 +89,9 @@ TEST(test_of_a_snapshot)
     window = Window_of(snapshot, 0);
     assert_true(isnan(window.per_share));
     assert_true(Window_samples(&window, 0) == 0);
+    snapshot->sampler_window_samples = 0;
+    window = Window_of(snapshot, 2e-4);
+    Window_share(text, &window, 1);
+    assert_string_equal(text, "100%");
     Snapshot_free(snapshot);
 }

@@ -26,7 +26,8 @@ struct Window Window_of(const struct Snapshot *snapshot, double cpu_share)
     return (struct Window){
         .s = snapshot->sampler_window_s,
         .samples = samples,
-        .per_share = all > 0 ? samples / all : NAN,
+        // A program that only waits has no sample, but its TOTAL% is known.
+        .per_share = all > 0 && samples >= WINDOW_LEAST ? samples / all : NAN,
     };
 }
 

@@ -21,7 +21,7 @@ struct Window {
     // Number of samples of running threads in the window (NaN = not reported).
     double samples;
     // Number of samples that correspond to a share of one whole core. NaN if no
-    // thread ran.
+    // thread ran, or if there is no sample.
     double per_share;
 };
 
