@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/adopt.h"
+#include "ipc/own_file.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/tools.h"
 #include "tracer/code/arming.h"
@@ -274,6 +275,8 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
         result->cold.begins_tasks =
             session->config.timeline && begins_tasks(file, name);
         Counter_set(&result->hot.entries, seen);
+        result->cold.early =
+            seen || (state->tasks_ran && code->co_flags & CO_COROUTINE);
         result->who.garbage = garbage;
         result->who.c_function = c_function;
         if (c_function)
@@ -489,8 +492,7 @@ static void note_running(struct State *state, PyCodeObject *code)
     struct Code *found = Adopt_find(state, (PyObject *)code);
 
     if (found)
-        atomic_store_explicit(&found->cold.found_running, true,
-                              memory_order_relaxed);
+        atomic_store_explicit(&found->cold.early, true, memory_order_relaxed);
 }
 
 // Classifies the code of a frame and of all its callers.
@@ -507,6 +509,17 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
         Py_DECREF(frame);
         frame = back;
     }
+}
+
+struct Code *Adopt_suspended(struct State *state, PyCodeObject *code)
+{
+    PyObject *keep;
+
+    if (OwnFile_is(Adopt_text(code->co_filename, &keep)) &&
+        Adopt_classify(state, code))
+        note_running(state, code);
+    Py_XDECREF(keep);
+    return Adopt_find(state, (PyObject *)code);
 }
 
 // Each call of Adopt_running_put_off examines this number of threads.

@@ -42,6 +42,9 @@ bool Adopt_put_off(struct State *state, PyCodeObject *code);
 // Classifies running code that was put off. Each call examines the newest
 // frames of a few threads, in turn. The governor calls this function.
 void Adopt_running_put_off(struct State *state);
+// Like Adopt_find for the code of a suspended coroutine. If Ocular has not
+// found the code yet and it is the program's own code, classifies the code.
+struct Code *Adopt_suspended(struct State *state, PyCodeObject *code);
 // Returns the number of hits after which an armed site goes dark. If a budget
 // is set, the number is hits per second, otherwise hits in all.
 static inline uint64_t Adopt_hits(const struct State *state)

@@ -244,6 +244,7 @@ struct State {
     struct Code *look_next;  // Next code that the governor polls.
     struct Code *slice_next; // Next code that a slice arms.
     uintptr_t seen;          // The mark (EXTRA_SEEN) of this session.
+    bool tasks_ran;          // True if tasks existed when tracing began.
     uint64_t seen_once;      // Number of code objects with the mark.
     // number of the thread that Adopt_running_put_off examines next
     uint64_t put_off_next;

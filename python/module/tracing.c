@@ -17,6 +17,7 @@
 #include "python/service/mask_watch.h"
 #include "python/service/poll.h"
 #include "python/service/strict.h"
+#include "python/service/task_cursor.h"
 #include "tracer/session/lifetime.h"
 #include "tracer/session/report.h"
 
@@ -140,6 +141,7 @@ static int set_up(struct State *state, const struct Request *request)
         return -1;
     Poll_reset(&ocular_service.poll, state);
     Adopt_begin(state);
+    state->tasks_ran = TaskCursor_finds(state);
     LoopSteps_start(state);
     state->phase = PHASE_TRACING;
     ThreadList_release(threads); // After a fork, drops the parent's list.

@@ -508,3 +508,25 @@ void TaskCursor_drop(struct TaskCursor *cursor)
 }
 
 #endif
+
+bool TaskCursor_finds(const struct State *state)
+{
+    struct TaskCursor cursor = {0};
+    PyObject *tasks[TASK_BATCH];
+    bool found = false;
+
+    TaskCursor_begin(&cursor);
+    if (TaskCursor_open(&cursor, state) == -ENOTSUP)
+        return false;
+    while (!found && !cursor.ended) {
+        unsigned count = TaskCursor_next(&cursor, state, tasks);
+
+        while (count-- && !found)
+            found =
+                tasks[count] && Py_REFCNT(tasks[count]) > 0 &&
+                !AwaitTask_is_done(tasks[count], state->task_names[TASK_DONE]);
+    }
+    TaskCursor_close(&cursor);
+    TaskCursor_drop(&cursor);
+    return found;
+}

@@ -109,3 +109,5 @@ PyObject *TaskCursor_awaited_by(const struct TaskCursor *cursor,
 void TaskCursor_close(struct TaskCursor *cursor);
 // Drops the references to tasks. The next walk has to begin at the first task.
 void TaskCursor_drop(struct TaskCursor *cursor);
+// Returns true if there is a task that has not ended.
+bool TaskCursor_finds(const struct State *state);

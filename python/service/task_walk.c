@@ -131,7 +131,7 @@ static void read_names(struct CodeNames *names, const PyCodeObject *code,
 static void read_function(struct CodeNames *names, const struct Slice *slice,
                           PyCodeObject *code)
 {
-    const struct Code *traced = Adopt_find(slice->state, (PyObject *)code);
+    const struct Code *traced = Adopt_suspended(slice->state, code);
 
     read_names(names, code, (uint32_t)code->co_firstlineno);
     names->line.function = traced ? traced->hot.id : 0;

@@ -6,6 +6,7 @@ import asyncio
 import statistics
 import threading
 import time
+import types
 
 import ocular
 import pytest
@@ -258,18 +259,49 @@ def test_what_is_not_known(tracing):
     assert row(ocular.snapshot(), "hangs")["wall_p50_s"] is None
 
 
+def in_flight(name):
+    rows = [row for row in ocular.snapshot()["functions"] if row["name"] == name]
+    return [(row["in_flight"], row["in_flight_is_least"]) for row in rows]
+
+
 def test_calls_that_began_before_the_trace():
-    event = threading.Event()
-    threads = [threading.Thread(target=waits, args=(event,)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    ocular.start_tracing(**QUIET)
-    try:
-        time.sleep(1.2)
-        rows = [row for row in ocular.snapshot()["functions"] if row["name"] == "waits"]
-        assert all(row["in_flight"] != 0 for row in rows)
-    finally:
-        event.set()
-        ocular.stop_tracing()
-        for thread in threads:
-            thread.join()
+    async def main():
+        event, held = threading.Event(), asyncio.Event()
+        arguments = dict(target=waits, args=(event,), daemon=True)
+        threads = [threading.Thread(**arguments) for _ in range(3)]
+        any(map(threading.Thread.start, threads))
+        tasks = [asyncio.create_task(f(held)) for f in (hangs, hangs, polls, polls)]
+        await asyncio.sleep(0)
+        with ocular.tracing(**QUIET):
+            tasks.append(asyncio.create_task(polls(held)))
+            async with asyncio.timeout(30):
+                for name, calls in ("waits", 3), ("hangs", 2), ("polls", 3):
+                    while in_flight(name) != [(calls, True)]:
+                        await asyncio.sleep(0.05)
+        event.set(), held.set()
+        await asyncio.gather(*tasks)
+        any(map(threading.Thread.join, threads))
+
+    asyncio.run(main())
+
+
+def test_a_first_call_without_hooks():
+    """If the budget is overdrawn, Ocular adopts a function only at its second call."""
+
+    async def main():
+        held, free = asyncio.Event(), asyncio.Event()
+        free.set()
+        async with asyncio.timeout(60):
+            for name in map("late_{}".format, range(10_000)):
+                late = types.FunctionType(hangs.__code__.replace(co_qualname=name), {})
+                task = asyncio.create_task(late(held))
+                await asyncio.sleep(0)
+                if not in_flight(name):
+                    break
+                task.cancel()
+            await late(free)
+            while in_flight(name) != [(1, True)]:
+                await asyncio.sleep(0.05)
+
+    with ocular.tracing(**QUIET, overhead_budget=1e-6):
+        asyncio.run(main())

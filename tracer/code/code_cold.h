@@ -36,9 +36,9 @@ struct CodeCold {
     // Not 0 if each call of the function begins a step (callback) of an event
     // loop. The GIL guards `steps`.
     uint8_t steps;
-    // True if a call of the function was running when Ocular found the code.
-    // Any thread may read `found_running`.
-    _Atomic bool found_running;
+    // True if a call can be in flight that began before the function had hooks.
+    // Any thread may read `early`.
+    _Atomic bool early;
     // True if the trace has a timeline and asyncio runs tasks by calls of this
     // function. The thread that finds the code writes `begins_tasks`.
     bool begins_tasks;

@@ -51,19 +51,24 @@ static bool is_armed(const struct Code *code)
            Code_arming(code) != ARMED_SLICES && Code_arming(code) != ARMED_HOT;
 }
 
+// Returns true if the function has had hooks from its first call on.
+static bool is_whole(const struct Code *code)
+{
+    return code->hot.calls_exact && !code->cold.early;
+}
+
 // Returns true if the function has had hooks for at least 1 s plus twice its
-// longest latency. All calls that began before the hooks were installed have
-// then ended.
+// longest latency. If any call has ended, all calls that began before the hooks
+// were installed have then ended, except those that hang.
 static bool is_armed_long(const struct Code *code,
                           const struct Latency *latency,
                           const struct Moment *at)
 {
     uint64_t since = Counter_get(&code->spans.open_ticks);
-    uint64_t least = (uint64_t)at->hz;
+    uint64_t longest = latency ? Counter_get(&latency->longest) : 0;
 
-    if (latency)
-        least += 2 * Counter_get(&latency->longest);
-    return code->hot.calls_exact || (since && at->ticks - since >= least);
+    return is_whole(code) ||
+           (since && longest && at->ticks - since >= at->hz + 2.0 * longest);
 }
 
 // Fills in the calls in flight that hooks have seen begin.
@@ -72,14 +77,12 @@ static void fill_seen(struct Function *f, const struct Code *code,
                       bool all)
 {
     // The hooks see the ends of calls that begin in a slice (Latency_watch).
-    if (!all &&
+    if (!is_armed(code) &&
         (Code_arming(code) != ARMED_SLICES || code->who.ends != ENDS_ALL))
         return;
     if (!latency || latency->look != at->registry->latencies.look ||
         !latency->in_flight) {
-        // No hook saw the beginning of a call that was already running when
-        // Ocular found the code.
-        if (all && !code->cold.found_running)
+        if (all)
             f->in_flight = 0;
         return;
     }
@@ -134,7 +137,7 @@ static void fill_in_flight(struct Function *f, const struct Code *code,
 
     fill_seen(f, code, latency, at, all);
     seen = f->in_flight;
-    if (code->hot.calls_exact)
+    if (is_whole(code))
         return;
     found = find_calls(code, latency, at);
     if (found.calls && (!all || found.oldest_s > FOUND_LEAST_S)) {

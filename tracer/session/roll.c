@@ -163,10 +163,10 @@ void Roll_remove(struct Roll *roll, const struct Code *code)
 
 // Returns true if the function has a row in snapshots. Functions without time
 // of their own, such as Thread.run of an older thread, also have rows, because
-// the rows of their callees name them as callers.
+// the rows of their callees name them as callers, or because calls hang.
 static bool is_listed(const struct Code *code)
 {
-    return Code_was_seen(code) ||
+    return Code_was_seen(code) || Code_latency(code) ||
            Counter_get(&Share_parts(&code->share)->cumulative.total_ns);
 }
 
