@@ -98,6 +98,9 @@ static void check_screen(int width, int height)
     if (ui->view != VIEW_HELP && is_blank(&ui->canvas, layout->body_y) &&
         is_blank(&ui->canvas, layout->body_y + 1))
         complain(ui, "the table is empty");
+    for (int i = 0; i < ui->lists[ui->view].column_count; i++)
+        if (ui->lists[ui->view].columns[i].width < 5)
+            complain(ui, "a column has no room");
 }
 
 // Returns the size to test after this one, which is the next number if `every`

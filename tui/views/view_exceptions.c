@@ -39,7 +39,7 @@ enum {
 };
 
 static const struct ListColumn COLUMNS_OF_KINDS[KIND_COLUMNS] = {
-    [BY_AGE] = LIST_COLUMN("AGE", 4, 2, .importance = 2, .room = 14),
+    [BY_AGE] = LIST_COLUMN("AGE", 5, 1, .importance = 2, .room = 14),
     [BY_RATE] = LIST_COLUMN("RAISED/s", 8, 1, .importance = 1, .room = 14),
     [BY_RAISED] = LIST_COLUMN("RAISED", 6, 1),
     [BY_PASSED] = LIST_COLUMN("PASSED", 6, 1),

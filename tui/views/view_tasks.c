@@ -47,17 +47,17 @@ enum {
     {                                                                          \
         [TASKS_COUNT] = LIST_COLUMN("TASKS", 7, 1),                            \
         [TASKS_GROWTH] = LIST_COLUMN("GROWTH/min", 10, 2),                     \
-        [TASKS_OLDEST] = LIST_COLUMN("OLDEST", 7, 2),                          \
-        [TASKS_CPU] = LIST_COLUMN("CPU%", 5, 2, .importance = 1, .room = 12),  \
+        [TASKS_OLDEST] = LIST_COLUMN("OLDEST", 7, 2, .importance = 1),         \
+        [TASKS_CPU] = LIST_COLUMN("CPU%", 5, 2, .importance = 3, .room = 12),  \
         [TASKS_STEPS] =                                                        \
-            LIST_COLUMN("STEPS/s", 7, 2, .importance = 2, .room = 20),         \
-        [TASKS_STEP] = LIST_COLUMN("STEP", 6, 2),                              \
+            LIST_COLUMN("STEPS/s", 7, 2, .importance = 4, .room = 20),         \
+        [TASKS_STEP] = LIST_COLUMN("STEP", 6, 2, .importance = 2),             \
         [TASKS_COROUTINE] =                                                    \
             LIST_COLUMN(coroutine, 14, 2, .grows = 60, .left = true,           \
                         .cut = CUT_START, .a_to_z = true),                     \
         [TASKS_WAIT] = LIST_COLUMN("MOST WAIT IN", 22, 2, .left = true,        \
                                    .cut = CUT_START, .a_to_z = true),          \
-        [TASKS_FILE] = LIST_COLUMN("FILE", 12, 2, .importance = 3, .room = 20, \
+        [TASKS_FILE] = LIST_COLUMN("FILE", 12, 2, .importance = 5, .room = 20, \
                                    .grows = 40, .left = true, .path = true,    \
                                    .a_to_z = true),                            \
     }
