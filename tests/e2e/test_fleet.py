@@ -263,6 +263,9 @@ def test_the_list_leads_to_all_processes(tmp_path, sockets):
         assert re.search(rf" {service.pid} .*%  ", find(top, service, "% "))
         choose(top, service)
         top.wait("2 workers")
+        service.process.kill()
+        service.process.wait()
+        top.wait("2 workers, master ended")
 
 
 def test_the_list_leads_to_the_master_alone(tmp_path, sockets):

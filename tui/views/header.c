@@ -177,6 +177,8 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
         if (status->unmerged)
             Strip_add(strip, STYLE_ALERT, ", %u more missing",
                       status->unmerged);
+        if (status->headless)
+            Strip_add(strip, STYLE_ALERT, ", master ended");
     }
     Strip_put(strip, 1, STYLE_STRONG, "%s",
               snapshot->command ? snapshot->command : "");
