@@ -270,6 +270,13 @@ TEST_WITH(where_no_share_is_known, set_up, tear_down)
         "\n  shares of the run: not known, no sample found a traced "
         "function running\n");
     expect("ordered by the cycles of their timed calls\n");
+    snapshot->overhead_mean = 2;
+    snapshot->threads = &(struct Thread){.cpu_s = 1.234};
+    snapshot->thread_count = 1;
+    report_of(&function);
+    expect(
+        "\n  overhead: 20.0% of a core over the whole run, in which the "
+        "program used 10.0%\n");
 }
 
 TEST_WITH(those_without_a_row_are_summed_up, set_up, tear_down)

@@ -25,7 +25,8 @@
 // With 100 samples, a share of one half has a standard error of a tenth of the
 // share.
 #define FEW_SAMPLES 100
-#define MENTIONED 5e-4 // Smallest share that is not shown as 0.0%.
+#define LIGHT_CORES 0.2 // Below this, the budget is a part of a core.
+#define MENTIONED 5e-4  // Smallest share that is not shown as 0.0%.
 
 static struct Figure number(uint64_t value)
 {
@@ -66,9 +67,16 @@ static void put_run(struct Bytes *out, const struct Snapshot *snapshot)
 
 static void put_overhead(struct Bytes *out, const struct Snapshot *snapshot)
 {
-    double mean = snapshot->overhead_mean;
+    double mean = snapshot->overhead_mean, cores = 0;
 
-    if (isnan(mean))
+    for (size_t i = 0; i < snapshot->thread_count; i++)
+        cores += snapshot->threads[i].cpu_s / snapshot->uptime_s;
+    if (cores > 0 && cores < LIGHT_CORES && mean >= MENTIONED)
+        Figure_print(out,
+                     "  overhead: %.1f%% of a core over the whole run, in "
+                     "which the program used %.1f%%\n",
+                     100 * mean * cores, 100 * cores);
+    else if (isnan(mean))
         Figure_print(
             out,
             "  overhead: not known, the program used no CPU time of its "
