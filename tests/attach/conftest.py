@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from attach.programs import Program, files, folders
-from e2e.fixtures import own_place, sockets  # noqa: F401
+from e2e.fixtures import environment, own_place, sockets  # noqa: F401
 
 PTRACE_SEIZE = 0x4206
 

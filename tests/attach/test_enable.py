@@ -3,20 +3,11 @@
 program lets viewers connect."""
 
 import os
-import venv
 from pathlib import Path
 
 import pytest
 from attach.programs import WORKS, Program
 from e2e.program import run, top
-
-
-@pytest.fixture
-def environment(tmp_path):
-    """Makes an interpreter with its own site-packages."""
-    folder = tmp_path / "environment"
-    venv.create(folder, with_pip=False, symlinks=True)
-    return str(folder / "bin" / "python")
 
 
 def test_an_environment_is_enabled(tmp_path, environment):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-from e2e.fixtures import own_place, sockets  # noqa: F401
+from e2e.fixtures import environment, own_place, sockets  # noqa: F401

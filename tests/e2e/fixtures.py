@@ -6,6 +6,7 @@ leaves a running trace behind."""
 import shutil
 import signal
 import tempfile
+import venv
 from pathlib import Path
 
 import ocular
@@ -29,6 +30,14 @@ def sockets(monkeypatch):
     monkeypatch.setenv("OCULAR_DIR", str(path))
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Makes an interpreter with its own site-packages."""
+    folder = tmp_path / "environment"
+    venv.create(folder, with_pip=False, symlinks=True)
+    return str(folder / "bin" / "python")
 
 
 @pytest.fixture(autouse=True)

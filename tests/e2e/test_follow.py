@@ -5,7 +5,6 @@
 import json
 import os
 import subprocess
-import venv
 from pathlib import Path
 
 import ocular
@@ -91,14 +90,6 @@ def test_forked_children_write_where_they_are_asked_to(tmp_path, sockets, wanted
     assert len(names) == (4 if wanted else 1), names
     for name in names:
         json.loads((tmp_path / name).read_text())
-
-
-@pytest.fixture
-def environment(tmp_path):
-    """Makes an interpreter with its own site-packages."""
-    folder = tmp_path / "environment"
-    venv.create(folder, with_pip=False, symlinks=True)
-    return str(folder / "bin" / "python")
 
 
 def test_spawned_children_are_followed(tmp_path, sockets, environment):
