@@ -146,10 +146,13 @@ def test_functions(recorded):
     # This bound is rough, because Ocular learns only seconds later who had no CPU.
     assert 0 <= burns["wait_share"] < 1 - truth.ran() + 3 * NEAR
     assert burns["total_parts"]["sleep"] == 0
-    forever = found["forever"]
-    for name, kind in KINDS.items():
-        # forever() calls the functions of all threads.
-        assert forever["total_parts"][kind] > 0.5 * found[name]["waits"][kind] > 0
+    # forever() calls the functions of all threads, and only the main thread calls others.
+    # How its waits are divided by kind is known from few answers.
+    parts = found["forever"]["total_parts"]
+    assert all(parts[kind] > 0 for kind in KINDS.values())
+    below = *KINDS, "burns", "sends", "note", "now", "forever"
+    waits = sum(found[name]["wait_share"] or 0 for name in below if name in found)
+    assert sum(parts.values()) - parts["c"] - parts["gc"] == near(waits)
 
 
 def test_a_thread_and_the_whole_program(recorded):
