@@ -65,15 +65,10 @@ def below(found, work):
     return kept
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        *(pytest.param(each, marks=pytest.mark.once) for each in (packs, asks)),
-        sorts,
-        counts,
-    ],
-    ids=lambda work: work.__name__,
-)
+ONCE = [pytest.param(each, marks=pytest.mark.once) for each in (packs, asks)]
+
+
+@pytest.mark.parametrize("work", [*ONCE, sorts, counts], ids=lambda work: work.__name__)
 def test_c_functions_are_below_their_python_function(tracing, tmp_path, work):
     tracing(native=True)
 

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/sanitizers.h"
 #include "tests/unit.h"
 
 #define MAKERS 4
@@ -71,7 +72,7 @@ TEST(test_while_threads_end)
         end(child);
         skip(); // The kernel forbids ptrace in this test.
     }
-    for (int i = 0; i < TIMES && !error; i++) {
+    for (int i = 0; i < FEWER(TIMES) && !error; i++) {
         assert_true(stop.count > MAKERS);
         Stop_release(&stop);
         error = Stop_all(&stop, child, why, sizeof why);
