@@ -357,7 +357,9 @@ PyCodeObject *AwaitFrame_code(const struct AwaitFrame *frame)
 
     if (code || !frame->object)
         return code;
-    code = PyGen_GetCode((PyGenObject *)frame->object);
+    // A coroutine is no generator for PyGen_GetCode.
+    code = (PyCodeObject *)PyUnstable_InterpreterFrame_GetCode(
+        frame_in(frame->object));
     Py_DECREF(code); // the frame has another reference
     return code;
 }
