@@ -22,6 +22,7 @@ TRACE = "trace.json"
 # Maps a mode to the options of `python -m ocular` and to a factor. If a traced run takes
 # more than this factor times the time of an untraced run, it counts as hung.
 SERVING = ["--serve"]
+EVENTS = "--events=c_call,exception,line,branch"  # all that are not in another mode
 TIMELINE = [f"--output={{scratch}}/{TRACE}", "--timeline-limit=1048576"]
 MODES = {
     "adaptive": ([*SERVING, *TIMELINE], 10),
@@ -29,7 +30,7 @@ MODES = {
     "threshold0": (["--threshold=0", *SERVING, *TIMELINE], 30),
     "reference": (["--events=reference", "--threshold=0", *SERVING, "--no-perfetto"], 30),
     # In this mode samples may use the whole budget, so each timer tick sends a signal.
-    "sampled": (["--budget=1", "--events=c_call", *SERVING, "--no-perfetto"], 10),
+    "sampled": (["--budget=1", EVENTS, *SERVING, "--no-perfetto"], 10),
 }
 MOST_MEMORY = 4 << 30  # Bytes. A run that uses more memory is ended.
 GRACE = 3  # Seconds in which the processes that a run has started must end.
