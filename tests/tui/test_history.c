@@ -45,9 +45,8 @@ static void expect(const struct Moment *now, enum Period period,
         struct Total since = Moment_since(then, &now->totals[i]);
 
         assert_int_equal(since.key, now->totals[i].key);
-        if (fabs(since.all - numbers[i]) > 1e-9)
-            fail_msg("number %zu: %g, not %g", i, since.all, numbers[i]);
-        assert_true(fabs(since.in_c - numbers[i] / 2) < 1e-9);
+        assert_float_equal(since.all, numbers[i], 1e-9);
+        assert_float_equal(since.in_c, numbers[i] / 2, 1e-9);
     }
 }
 

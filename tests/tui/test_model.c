@@ -293,12 +293,12 @@ TEST_WITH(test_one_thread, prepare, finish)
     double listed = 0;
     for (size_t i = 0; i < model.shown; i++)
         listed += Row_share(Model_row(&model, i));
-    assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
-                1e-9);
+    assert_float_equal(listed + Model_unlisted(&model), thread->cpu_share,
+                       1e-9);
     // The filter hides all rows, but the process still sends them.
     Model_filter(&model, "no such thing");
-    assert_true(fabs(listed + Model_unlisted(&model) - thread->cpu_share) <
-                1e-9);
+    assert_float_equal(listed + Model_unlisted(&model), thread->cpu_share,
+                       1e-9);
     Model_filter(&model, "");
     for (size_t i = 0; i < model.shown; i++) {
         const struct Row *row = Model_row(&model, i);
