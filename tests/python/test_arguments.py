@@ -38,6 +38,7 @@ WRONG = [
     ("include_only", [None], TypeError, ["strings", "None"]),
     ("include_only", [""], ValueError, ["substring"]),
     ("serve", "yes", TypeError, ["True or False", "yes"]),
+    ("native", "yes", TypeError, ["True or False", "yes"]),
     ("overhead_budget", "1%", TypeError, ["share", "0.01", "1%"]),
     ("overhead_budget", True, TypeError, ["share"]),
     ("overhead_budget", 0, ValueError, ["more than 0", "0.01"]),

@@ -181,20 +181,7 @@ def test_a_key_of_the_viewer_asks_for_them(tmp_path):
 
 @pytest.mark.parametrize("name, said", [("x.json.gz", True), ("x.folded.gz", False)])
 def test_a_timeline_has_none(tmp_path, name, said):
-    command = [
-        PYTHON,
-        "-m",
-        "ocular",
-        "--native",
-        "--output",
-        tmp_path / name,
-        "-c",
-        "pass",
-    ]
+    options = "-m ocular --native --output".split()
+    command = [PYTHON, *options, tmp_path / name, "-c", "pass"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert ("a timeline has no C functions" in done.stderr) == said, done.stderr
-
-
-def test_native_is_true_or_false():
-    with pytest.raises(TypeError, match="native must be True or False, not 'yes'"):
-        ocular.start_tracing(native="yes")
