@@ -20,6 +20,12 @@ EXACT = dict(deinstrument_threshold=0, perfetto=False, quiet=True)
 COLLECTOR = "<garbage collection>"  # the row of the garbage collector
 
 
+def helper(n):
+    while n:
+        n -= 1
+    return n
+
+
 def functions(snapshot):
     """Returns the rows of Python functions, without the row of the garbage collector."""
     return [row for row in snapshot["functions"] if row["name"] != COLLECTOR]

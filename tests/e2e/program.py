@@ -119,6 +119,11 @@ def top(*arguments, **more):
     return run([TOP, *arguments], **more)
 
 
+def diff(folder, *arguments):
+    path = f"{Path(TOP).parent}:{os.environ['PATH']}"
+    return run([PYTHON, "-m", "ocular", "diff", *arguments], cwd=folder, env={"PATH": path})
+
+
 def wait_until(condition, seconds=SLOW, what="it"):
     limit = time.monotonic() + seconds
     while True:

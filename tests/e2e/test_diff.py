@@ -3,13 +3,11 @@
 tests/tui/test_comparison.c tests the statistics with made-up runs."""
 
 import json
-import os
 import re
 import time
-from pathlib import Path
 
 import pytest
-from e2e.program import PYTHON, TOP, run, top, write
+from e2e.program import PYTHON, diff, run, top, write
 
 # Both runs make the same number of calls, even on a busy machine. The loops run in C
 # functions, so that tracing every call costs little.
@@ -49,11 +47,6 @@ def runs(tmp_path_factory):
         assert done.status == 0, done.err
         least = max(least, 1.5 * (time.monotonic() - begin))
     return folder
-
-
-def diff(folder, *arguments):
-    path = f"{Path(TOP).parent}:{os.environ['PATH']}"
-    return run([PYTHON, "-m", "ocular", "diff", *arguments], cwd=folder, env={"PATH": path})
 
 
 def functions(done):

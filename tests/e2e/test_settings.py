@@ -6,14 +6,13 @@ import json
 import os
 import signal
 import struct
-from pathlib import Path
 from xml.etree import ElementTree
 
 import ocular
 import pytest
 from e2e import client, pftrace
 from e2e.client import Client
-from e2e.program import PYTHON, TOP, Running, run, top, wait_until, write
+from e2e.program import PYTHON, Running, diff, run, top, wait_until, write
 
 pytestmark = [pytest.mark.once, pytest.mark.timeout(300)]
 
@@ -117,12 +116,6 @@ def test_of_a_killed_run(tmp_path, sockets):
         os.kill(program.pid, signal.SIGKILL)
         program.process.wait()
         assert budget() == 0.05
-
-
-def diff(folder, *arguments):
-    path = f"{Path(TOP).parent}:{os.environ['PATH']}"
-    command = [PYTHON, "-m", "ocular", "diff", *arguments]
-    return run(command, cwd=folder, env={"PATH": path})
 
 
 # --- Forged recordings --------------------------------------------------------

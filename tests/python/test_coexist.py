@@ -11,7 +11,7 @@ import threading
 import ocular
 import pytest
 from e2e import beside
-from e2e.counting import EXACT, entries, row
+from e2e.counting import EXACT, entries, helper, row
 from e2e.load import CALLS
 from e2e.program import PYTHON, ROOT, wait_until
 from ocular import _settings
@@ -197,12 +197,6 @@ def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
     assert {note[0] for note in once.notes} >= {"LINE", "CALL", "JUMP", "PY_START"}
     once.stop()
     every.stop()
-
-
-def helper(n):
-    while n:
-        n -= 1
-    return n
 
 
 # --- A viewer that arms all the time ------------------------------------------

@@ -7,7 +7,7 @@ import sys
 
 import ocular
 import pytest
-from e2e.counting import EXACT, row
+from e2e.counting import EXACT, helper, row
 
 monitoring = sys.monitoring
 NAMES = ["PY_START", "PY_RESUME", "PY_RETURN", "PY_YIELD", "JUMP", "PY_THROW", "PY_UNWIND"]
@@ -17,12 +17,6 @@ NAMES += (
     if hasattr(monitoring.events, "BRANCH_LEFT")
     else ["BRANCH"]
 )
-
-
-def assist(n):
-    while n:
-        n -= 1
-    return n
 
 
 def borrowed():
@@ -40,7 +34,7 @@ def borrowed():
 
 
 NUMBERS = 1.5, -1, -2, 2**15, 2**31, 2**62, 2**64, 2**600, True, 3j
-ODD = [None, object(), "text", b"", *NUMBERS, (), type, assist, assist.__code__, [2]]
+ODD = [None, object(), "text", b"", *NUMBERS, (), type, helper, helper.__code__, [2]]
 MORE = [(0, 0), (0, 2, 4, 6), (2**40, 2**40)]
 MORE += [(first, second()) for first in (2, object()) for second in (object, KeyError)]
 
@@ -55,23 +49,23 @@ def test_called_with_anything(threshold, perfetto):
     )
     hooks = borrowed()
     assert len(hooks) >= 8
-    assist(3)
+    helper(3)
     own = sys._getframe().f_code
     for hook in hooks:
-        for first in assist.__code__, own, *ODD:
+        for first in helper.__code__, own, *ODD:
             for arguments in (), *[(odd,) for odd in ODD], *MORE, (object(), 2):
                 assert hook(first, *arguments) in (None, monitoring.DISABLE)
         assert hook() in (None, monitoring.DISABLE)
-        assert hook(assist.__code__, offset=2) in (None, monitoring.DISABLE)
+        assert hook(helper.__code__, offset=2) in (None, monitoring.DISABLE)
     for _ in range(5):
-        assist(3)
+        helper(3)
     assert ocular.snapshot()
-    assert row(ocular.stop_tracing(), "assist")["total_cycles"] >= 0
+    assert row(ocular.stop_tracing(), "helper")["total_cycles"] >= 0
     for hook in hooks:  # The calls are also harmless when nothing is traced.
-        assert hook(assist.__code__, 0, 0) in (None, monitoring.DISABLE)
+        assert hook(helper.__code__, 0, 0) in (None, monitoring.DISABLE)
     ocular.start_tracing(**EXACT)
-    assist(3)
-    assert row(ocular.stop_tracing(), "assist")["calls"] == 1
+    helper(3)
+    assert row(ocular.stop_tracing(), "helper")["calls"] == 1
 
 
 def test_the_collector_does_not_list_them():

@@ -6,19 +6,13 @@ import sys
 
 import ocular
 import pytest
-from e2e.counting import row, traced
+from e2e.counting import helper, row, traced
 from e2e.program import leftovers
 
 monitoring = sys.monitoring
 START = monitoring.events.PY_START
 DISCOVERY, TRACER = 3, 4
 WORDS = "another tool took Ocular's sys.monitoring"
-
-
-def helper(n):
-    while n:
-        n -= 1
-    return n
 
 
 def fresh():

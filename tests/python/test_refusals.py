@@ -11,7 +11,7 @@ from pathlib import Path
 
 import ocular
 import pytest
-from e2e.counting import EXACT, row
+from e2e.counting import EXACT, helper, row
 from e2e.program import PYTHON, ROOT, run, script, write
 from ocular import _ocular
 
@@ -76,12 +76,6 @@ for number in range(200):
     helper(3)
     json.dumps([number, {}])
 """
-
-
-def helper(n):
-    while n:
-        n -= 1
-    return n
 
 
 def in_a_generator(*moved):

@@ -9,17 +9,11 @@ import types
 
 import ocular
 import pytest
-from e2e.counting import EXACT, row
+from e2e.counting import EXACT, helper, row
 from e2e.program import files, leftovers, script, threads, wait_until
 from ocular.demo import pure
 
 monitoring = sys.monitoring
-
-
-def helper(n):
-    while n:
-        n -= 1
-    return n
 
 
 # --- Report -------------------------------------------------------------------
@@ -32,7 +26,7 @@ def test_report_is_on_stderr(capfd, tmp_path):
     ocular.stop_tracing()
     out, err = capfd.readouterr()
     assert out == ""
-    assert "helper" in err and "test_stop.py" in err
+    assert "helper" in err and "counting.py" in err
     assert "JUMP_BACKWARD" in err and "cycles" in err
     assert "BINARY_OP -> BINARY_OP_SUBTRACT_INT" in " ".join(err.split())
     assert str(tmp_path / "x.json") in err
