@@ -3,6 +3,7 @@
 #include "tracer/budget/choice.h"
 
 #include "tests/tracer/make_engine.h"
+#include "tracer/code/latency.h"
 #include "tracer/code/spans.h"
 
 #include "tests/unit.h"
@@ -89,6 +90,25 @@ TEST_WITH(test_the_programs_own_first, set_up, tear_down)
     expect(loop, false);
     for (int i = 0; i < 8; i++)
         expect(library[i], i < 6);
+}
+
+// A function for whose latencies a viewer has asked is chosen before all
+// others.
+TEST_WITH(test_a_function_of_a_viewer, set_up, tear_down)
+{
+    struct Code *cheap = called(600, true), *asked = called(900, false);
+
+    choose(2.2e-3, true);
+    expect(cheap, true);
+    expect(asked, false);
+    Latency_suspended(asked, 1, 0, 0);
+    assert_true(Latency_count(asked, HZ));
+    choose(2.2e-3, true);
+    expect(cheap, true);
+    expect(asked, true);
+    choose(1.5e-3, true);
+    expect(cheap, false);
+    expect(asked, true);
 }
 
 // If a function has had hooks for only a few milliseconds, its call rate is

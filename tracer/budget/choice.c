@@ -20,6 +20,9 @@
 // If a function already has its hooks (is armed), its cost is multiplied by
 // this factor, so that choices seldom change.
 #define STAYS 0.7
+// If a viewer has asked for the function's latencies, its cost is multiplied by
+// this factor, so that it is chosen first.
+#define ASKED 1e-3
 // Functions that already have hooks may exceed their fraction of the hooks'
 // time by this factor.
 #define SLACK 1.25
@@ -184,8 +187,10 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
     Rcu_read_lock();
     for (code = Registry_first(reading->registry); code && !error;
          code = Registry_next(code)) {
+        const struct Latency *latency = Code_latency(code);
+        bool asked = latency && Latency_totals(latency);
         struct ChoiceItem item = {.id = code->hot.id,
-                                  .own = code->who.own,
+                                  .own = code->who.own || asked,
                                   .stayed = Code_arming(code) == ARMED_ALWAYS};
         double rate;
 
@@ -197,7 +202,8 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
         if (isnan(rate))
             continue;
         item.cost_s = rate * reading->call_s;
-        item.key = item.cost_s * (item.stayed ? STAYS : 1);
+        item.key =
+            item.cost_s * (item.stayed ? STAYS : 1) * (asked ? ASKED : 1);
         error = add(choice, &item);
     }
     Rcu_read_unlock();

@@ -2,7 +2,8 @@
 // Chooses the functions that always keep their hooks (stay armed). The
 // functions with the cheapest hooks are chosen, until half of the hooks' time
 // is used. The hooks of the program's own functions may use three quarters of
-// the hooks' time. All other functions have hooks only in slices, which are
+// the hooks' time. Among them, functions for whose latencies a viewer has asked
+// come first. All other functions have hooks only in slices, which are
 // short times in which all functions have hooks. The governor's thread makes
 // the choice without the GIL.
 #pragma once
