@@ -207,18 +207,20 @@ TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
 }
 
 // Each wait that is long enough for the recording goes to the sink.
-// Observes that the thread has waited in the function for `ns` ns, and has or
-// has not run since its last observation.
-static void observe(double ns, bool ran)
+// Observes that the thread has waited in the function for another `ns` ns. It
+// has not run for `lasted_ns` ns, or has run meanwhile if this is 0.
+static void observe(double ns, double lasted_ns)
 {
-    Attribution_settle_wait(&attribution, &stack, &NOW, !ran);
+    Attribution_settle_wait(&attribution, &stack, &NOW, lasted_ns);
     add(0, ns);
 }
 
-static void expect_in_calls(uint64_t ns)
+static void expect_in_calls(uint64_t ns, uint64_t waits)
 {
-    assert_int_equal(
-        Counter_get(&Share_parts(&a->share)->wait_in_calls.total_ns), ns);
+    const struct ShareParts *parts = Share_parts(&a->share);
+
+    assert_int_equal(Counter_get(&parts->wait_in_calls.total_ns), ns);
+    assert_int_equal(Counter_get(&parts->waits_in_calls), waits);
 }
 
 // A timed call takes 10 us.
@@ -226,34 +228,38 @@ TEST_WITH(test_a_call_that_hangs_is_one_call, set_up, tear_down)
 {
     STACK(0x1000);
     stack.wait_kind = WAITS_LOCK;
-    observe(1e6, true);
-    expect_in_calls(1000000); // No call is timed yet.
+    observe(1e6, 0);
+    expect_in_calls(1000000, 1); // No call is timed yet.
     Counter_set(&a->hot.self_calls, 100);
     Counter_set(&a->hot.waited_cycles, 100 * 10);
     attribution.hz = 1e6;
     // The thread runs again and again, so these are waits in many calls.
-    observe(5e6, true);
-    expect_in_calls(1000000);
-    observe(5e6, true);
-    expect_in_calls(6000000);
-    observe(0.5e6, true);
-    expect_in_calls(11500000);
+    observe(50e6, 0);
+    expect_in_calls(1000000, 1);
+    observe(50e6, 0);
+    expect_in_calls(51000000, 2);
+    observe(4e6, 0);
+    expect_in_calls(105000000, 4);
     // The thread goes on waiting.
-    observe(0.5e6, false);
-    expect_in_calls(12000000);
-    observe(0.5e6, false);
-    observe(0.5e6, true);
-    expect_in_calls(12500000);
+    observe(4e6, 8e6);
+    expect_in_calls(109000000, 5);
+    observe(4e6, 12e6);
+    observe(4e6, 0);
+    expect_in_calls(113000000, 6);
     // The first part of a long wait is not credited either.
-    observe(3e6, true);
-    observe(3e6, false);
-    observe(0, true);
-    expect_in_calls(12500000);
+    observe(30e6, 0);
+    observe(30e6, 30e6);
+    observe(0, 0);
+    expect_in_calls(113000000, 6);
     // A wait for the GIL is never a part of a call.
     stack.waits_to_run = true;
-    observe(0.5e6, true);
-    expect_in_calls(12500000);
-    assert_ns(a, 0, 19500000, 19500000);
+    observe(4e6, 0);
+    expect_in_calls(113000000, 6);
+    stack.waits_to_run = false;
+    // The thread ends.
+    observe(30e6, 0);
+    Attribution_settle_wait(&attribution, &stack, &NOW, 0);
+    expect_in_calls(143000000, 7);
 }
 
 TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)

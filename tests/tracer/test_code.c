@@ -260,7 +260,7 @@ TEST(test_by_how_much_estimated_calls_are_off)
     assert_float_equal(Code_calls_error(code, 1, 2e9), hypot(40000, 39600),
                        1e-6);
     // 15 observations of 400 ms each found the function waiting.
-    Counter_set(&code->share.samples, 99 + 15);
+    Counter_set(&Share_own_parts(&code->share)->waits_in_calls, 15);
     Counter_set(&Share_own_parts(&code->share)->wait_in_calls.total_ns,
                 6000000000);
     assert_float_equal(Code_calls_error(code, 0, 2e9), hypot(40000, 1600000),

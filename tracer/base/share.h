@@ -91,6 +91,7 @@ struct ShareParts {
     // `called_c`. A wait that lasts much longer than a timed call does not
     // count, because otherwise a call that hangs would look like many calls.
     struct ShareValue wait_in_calls;
+    counter_t waits_in_calls; // Number of observations in `wait_in_calls`.
     // Time in C: the part of Share.cpu at call instructions that have pushed no
     // Python frame.
     struct ShareValue in_c;

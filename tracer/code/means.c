@@ -7,7 +7,7 @@
 #define SAMPLES_ENOUGH 20
 #define CALLS_ENOUGH 64 // Least number of timed calls for a mean.
 // A call is overlong if it lasts for more than this multiple of the mean.
-#define OVERLONG 100
+#define OVERLONG 1000
 // If a function has more than this multiple of entries for each timed call, its
 // mean comes from samples.
 #define MOSTLY 4
@@ -191,8 +191,9 @@ double Code_calls_error(const struct Code *code, double spread, double hz)
     double cpu =
         (double)(Counter_get(&code->share.cpu.total_ns) +
                  Counter_get(&Share_parts(&code->share)->called_c.total_ns));
-    double waits = (double)Counter_get(&code->share.samples) - own;
-    double wait = (double)Code_sampled_ns(code) - cpu;
+    const struct ShareParts *parts = Share_parts(&code->share);
+    double waits = (double)Counter_get(&parts->waits_in_calls);
+    double wait = (double)Counter_get(&parts->wait_in_calls.total_ns);
     double mean = Code_mean_cycles(code) / hz * 1e9;
     double ns = off_by(ran, cpu), by_mean;
 

@@ -638,15 +638,22 @@ static void credit_called_c(struct Share *share, struct SampleTime *time)
     Counter_add(&parts->called_samples, time->ran.ns > 0);
 }
 
+static void add_wait_in_calls(struct ShareParts *parts,
+                              const struct ShareTime *now, double ns)
+{
+    ShareValue_add(&parts->wait_in_calls, now, ns);
+    Counter_add(&parts->waits_in_calls, 1);
+}
+
 void Attribution_settle_wait(const struct Attribution *attribution,
                              struct SampledStack *stack,
-                             const struct ShareTime *now, bool lasts)
+                             const struct ShareTime *now, double lasted_ns)
 {
-    uint32_t id = lasts ? 0 : stack->held_id;
+    uint32_t id = lasted_ns > 0 ? 0 : stack->held_id;
     struct ShareParts *parts;
     struct Code *code;
 
-    stack->lasts = lasts;
+    stack->lasted_ns = lasted_ns;
     stack->held_id = 0;
     if (!id)
         return;
@@ -654,7 +661,7 @@ void Attribution_settle_wait(const struct Attribution *attribution,
     code = Registry_by_id(attribution->registry, id);
     parts = code ? Share_own_parts(&code->share) : NULL;
     if (parts) {
-        ShareValue_add(&parts->wait_in_calls, now, stack->held_ns);
+        add_wait_in_calls(parts, now, stack->held_ns);
         Code_touch(code);
     }
     Rcu_read_unlock();
@@ -673,10 +680,10 @@ static void credit_wait_in_calls(const struct Attribution *attribution,
 
     if (!parts)
         return;
-    stack->lasted_ns = stack->lasts ? stack->lasted_ns + ns : ns;
-    if (!Code_is_overlong(code, stack->lasted_ns * attribution->hz / 1e9)) {
-        ShareValue_add(&parts->wait_in_calls, now, ns);
-    } else if (!stack->lasts) {
+    if (!Code_is_overlong(code,
+                          fmax(ns, stack->lasted_ns) * attribution->hz / 1e9)) {
+        add_wait_in_calls(parts, now, ns);
+    } else if (!(stack->lasted_ns > 0)) {
         stack->held_id = code->hot.id;
         stack->held_ns = ns;
     }

@@ -72,11 +72,12 @@ struct SampledStack {
     // ns since the thread last ran, or 0 if the thread's calls do not count as
     // calls that stay (ShareStill). CLOCK_MONOTONIC up to which they count.
     uint64_t still_ns, still_until_ns;
-    // True if the thread has not run since its last observation, and the ns for
-    // which it has waited without running. A wait that may be overlong is held
-    // until the next observation: its function, or 0, and its ns.
-    bool lasts;
+    // ns for which the thread has not run, or 0 if it has run since its last
+    // observation.
     double lasted_ns;
+    // A wait of a thread that has run since its last observation may be several
+    // waits. If it would be overlong as a single one, it is held until the next
+    // observation: its function, or 0, and its ns.
     uint32_t held_id;
     double held_ns;
     unsigned depth;
@@ -145,11 +146,12 @@ double Attribution_add(struct Attribution *attribution,
                        struct SampledStack *stack, const struct ShareTime *now,
                        struct Breakdown *functions, double cpu_ns,
                        double wait_ns);
-// Notes whether the thread of the stack has waited since its last observation.
-// If it has run, the wait that is held was in short calls, and is credited.
+// Notes for how many ns the thread of the stack has not run, or 0 if it has run
+// since its last observation or has ended. If it is 0, the wait that is held is
+// credited.
 void Attribution_settle_wait(const struct Attribution *attribution,
                              struct SampledStack *stack,
-                             const struct ShareTime *now, bool lasts);
+                             const struct ShareTime *now, double lasted_ns);
 // `ns` is the time for which other threads waited for the GIL.
 // Attribution_block credits `ns` to the innermost traced function of the stack.
 void Attribution_block(const struct Attribution *attribution,

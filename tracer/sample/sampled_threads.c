@@ -295,7 +295,21 @@ static struct OfferedThreads *add_others(struct OfferedThreads *list)
     return more ? more : list;
 }
 
-void SampledThreads_take(struct SampledThreads *threads, bool all)
+// Settles the waits of the threads that have ended, which are still in the old
+// table.
+static void settle_waits(struct SampledThreadTable *old,
+                         const struct Attribution *attribution,
+                         const struct ShareTime *now)
+{
+    for (size_t i = 0; i < old->count; i++)
+        if (old->threads[i])
+            Attribution_settle_wait(attribution, &old->threads[i]->stack, now,
+                                    0);
+}
+
+void SampledThreads_take(struct SampledThreads *threads,
+                         const struct Attribution *attribution,
+                         const struct ShareTime *now, bool all)
 {
     struct OfferedThreads *list = atomic_exchange_explicit(
         &threads->incoming, NULL, memory_order_acquire);
@@ -310,6 +324,7 @@ void SampledThreads_take(struct SampledThreads *threads, bool all)
         table = renew(threads, list);
         if (table) {
             threads->table = table;
+            settle_waits(old, attribution, now);
             table_free(old);
         }
         pthread_mutex_unlock(&threads->lock);

@@ -65,9 +65,12 @@ void SampledThreads_release(struct SampledThreads *threads);
 int SampledThreads_offer(struct SampledThreads *threads,
                          const struct ListedThread *listed, size_t count);
 // Takes the newest list that was offered. Threads that still exist keep their
-// numbers. Only the sampler calls SampledThreads_take. If `all` is true, also
-// adds the threads that are in no list, because they never ran Python code.
-void SampledThreads_take(struct SampledThreads *threads, bool all);
+// numbers. The waits of the others are settled (Attribution_settle_wait). Only
+// the sampler calls SampledThreads_take. If `all` is true, also adds the
+// threads that are in no list, because they never ran Python code.
+void SampledThreads_take(struct SampledThreads *threads,
+                         const struct Attribution *attribution,
+                         const struct ShareTime *now, bool all);
 // Adds a new thread that has made its own timer, before a list contains the
 // thread. Returns false if the thread has a timer already or there is no
 // memory. If the result is false, the caller still owns the timer. Only the

@@ -113,7 +113,7 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     now = Sampling_advance(sampling, now_ns, samples);
     observer->found = 0;
     Samples_collect(&sampler->samples, &now);
-    SampledThreads_take(&sampling->threads,
+    SampledThreads_take(&sampling->threads, &sampling->attribution, &now,
                         atomic_load(&sampling->native.table));
     WaitChoice_begin(&sampling->attribution.choice);
     first = GilWatch_begin(&sampling->gil, sampling->step_ns, &now);
