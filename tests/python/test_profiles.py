@@ -171,7 +171,7 @@ def test_pstats(written):
     assert by_caller["often"][3] > 2 * by_caller["seldom"][3]
     assert rows["often"][1][3] == pytest.approx(by_caller["often"][3], rel=0.05)
     assert rows["often"][1][2] < 0.1 * rows["often"][1][3]
-    assert stats.total_tt == pytest.approx(sum(row[1][2] for row in rows.values()))
+    assert stats.total_tt == pytest.approx(sum(row[2] for row in stats.stats.values()))
     # Reads the file with the tool's command, as a user does.
     shown = run(
         [PYTHON, "-m", "pstats", written["t.pstats"]], input="sort tottime\nstats 3\n"
