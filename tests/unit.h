@@ -22,17 +22,10 @@
 #include <cmocka.h>
 
 // The macro of cmocka also accepts NaN and infinity.
-static inline void Unit_near(double value, double expected, double error,
-                             const char *file, int line)
-{
-    if (__builtin_fabs(value - expected) <= error)
-        return;
-    print_error("%.9g is not %.9g\n", value, expected);
-    _fail(file, line);
-}
 #undef assert_float_equal
 #define assert_float_equal(value, expected, error)                             \
-    Unit_near(value, expected, error, __FILE__, __LINE__)
+    if (!(__builtin_fabs((value) - (expected)) <= (error)))                    \
+    fail_msg("%.9g is not %.9g", (double)(value), (double)(expected))
 
 static struct CMUnitTest unit_tests[100]; // cmocka skips the empty entries
 
