@@ -325,11 +325,9 @@ def enough(n):
     return one and one["error"] and one["error"] < 0.3
 
 looked = 1
-
 ocular.start_tracing(perfetto=False, quiet=True, overhead_budget=0.01)
 n = hot(enough)
 final = ocular.stop_tracing()
-
 one = [one for one in final["exceptions"] if one["function"] == "hot"][0]
 row = [row for row in final["functions"] if row["name"] == "hot"][0]
 print(n, one["raised"], one["error"], row["raised"], row["raised_estimated"],
