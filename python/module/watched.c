@@ -173,21 +173,35 @@ static PyObject *dicts_of(const struct Function *const *rows, size_t count)
     return list;
 }
 
-// Puts a function into the list of those with the most CPU time since tracing
-// began, the largest time first.
-static void rank(const struct Function **top, size_t *count, size_t most,
-                 const struct Function *function)
+typedef bool before_t(const struct Function *, const struct Function *);
+
+static bool uses_more(const struct Function *one, const struct Function *other)
+{
+    return one->run_share > other->run_share;
+}
+
+// The rows of a snapshot can have any order. If the choice depended on it, the
+// series would change with each snapshot.
+static bool is_chosen_first(const struct Function *one,
+                            const struct Function *other)
+{
+    if (!one->latencies != !other->latencies)
+        return one->latencies;
+    return one->id < other->id;
+}
+
+// Puts a function into a sorted list of the first `most` functions.
+static void rank(const struct Function **list, size_t *count, size_t most,
+                 const struct Function *function, before_t *is_before)
 {
     size_t at = *count;
 
-    if (!(function->run_share > 0))
-        return;
-    if (at == most && !(function->run_share > top[at - 1]->run_share))
+    if (at == most && (!most || !is_before(function, list[at - 1])))
         return;
     at = at == most ? at - 1 : (*count)++;
-    for (; at && top[at - 1]->run_share < function->run_share; at--)
-        top[at] = top[at - 1];
-    top[at] = function;
+    for (; at && is_before(function, list[at - 1]); at--)
+        list[at] = list[at - 1];
+    list[at] = function;
 }
 
 // Adds the functions that patterns choose as "watched", and the number of those
@@ -197,25 +211,23 @@ static int add_functions(PyObject *dict, const struct Snapshot *snapshot,
                          size_t most, PyObject *patterns)
 {
     const struct Function *top[TOP_MOST], *chosen[CHOSEN_MOST];
-    size_t top_count = 0, chosen_count = 0, beyond = 0;
+    size_t top_count = 0, chosen_count = 0, all = 0;
     PyObject *functions, *watched, *number;
     int failed = -1;
 
     for (size_t i = 0; i < snapshot->function_count; i++) {
         const struct Function *function = &snapshot->functions[i];
 
-        if (most)
-            rank(top, &top_count, most, function);
+        if (function->run_share > 0)
+            rank(top, &top_count, most, function, uses_more);
         if (!is_chosen(function, patterns))
             continue;
-        if (chosen_count < CHOSEN_MOST)
-            chosen[chosen_count++] = function;
-        else
-            beyond++;
+        all++;
+        rank(chosen, &chosen_count, CHOSEN_MOST, function, is_chosen_first);
     }
     functions = dicts_of(top, top_count);
     watched = dicts_of(chosen, chosen_count);
-    number = PyLong_FromSize_t(beyond);
+    number = PyLong_FromSize_t(all - chosen_count);
     if (functions && watched && number &&
         PyDict_SetItemString(dict, "functions", functions) == 0 &&
         PyDict_SetItemString(dict, "watched", watched) == 0)

@@ -10,6 +10,7 @@ from ocular import _stacks
 
 TEXT = 200  # largest length of a label's value
 LATENCY = "ocular_function_latency_seconds"
+MISSED = "ocular_function_missed_ends"
 
 # Name of the family: (kind, explanation). The docs say which number is counted, sampled
 # or estimated (docs/fleet.md).
@@ -101,23 +102,22 @@ def _of_function(row, watched, uptime_s):
     yield "ocular_function_in_flight", (), row["in_flight"]
     yield "ocular_function_oldest_seconds", (), row["oldest_s"]
     yield "ocular_function_latency_max_seconds", (), row["wall_max_s"]
-    if row["latencies"]:
-        yield "ocular_function_missed_ends", (), row["latencies"]["missed"]
 
 
 def _histogram(row, place, floors):
-    """Returns the calls of a place by their latency, which are those of all code objects
-    that are or were at this place. `floors` also has the last numbers of each code object.
-    The place comes before the code object there, so that it is not forgotten later."""
+    """Returns the calls of a place by their latency and the number of missed ends. They are
+    those of all code objects that are or were at this place. `floors` also has the last
+    numbers of each code object. The place comes before the code object there, so that it
+    is not forgotten later."""
     latencies = row["latencies"]
-    its = latencies["buckets"] | {"sum": latencies["sum_s"]}
+    its = latencies["buckets"] | {"sum": latencies["sum_s"], MISSED: latencies["missed"]}
     sums, last = floors.pop((LATENCY, place), {}), floors.pop(row["id"], {})
     sums = {
         name: min(sums.get(name, 0) + max(0, value - last.get(name, 0)), MOST)
         for name, value in its.items()
     }
     floors[LATENCY, place], floors[row["id"]] = sums, its
-    return sums
+    return {name: sums[name] for name in its if name != MISSED}, sums[MISSED]
 
 
 def points(snapshot, floors):
@@ -146,7 +146,7 @@ def points(snapshot, floors):
             before = found.get(key, 0)
             found[key] = before + value if adds else max(before, value)
         if watched and row["latencies"]:
-            found[LATENCY, place] = _histogram(row, place, floors)
+            found[LATENCY, place], found[MISSED, place] = _histogram(row, place, floors)
     for key in found:
         if FAMILIES[key[0]][0] == "counter":
             found[key] = floors[key] = max(found[key], floors.pop(key, 0))

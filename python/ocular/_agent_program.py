@@ -69,6 +69,7 @@ class Program:
         self.link.ask(RATE, settings.interval)
         self.snapshot = None
         self.points, self.floors = [], {}
+        self.counted = set()  # ids of functions whose latencies were asked for
         self.waiting, self.asked = {FLAME: [], NOW: []}, 0
 
     def _name(self, snapshot):
@@ -117,14 +118,19 @@ class Program:
         if self.snapshot is None:
             self._name(snapshot)
         if not self.snapshot or snapshot["uptime_s"] < self.snapshot["uptime_s"]:
-            self.floors = {}  # a trace has begun
+            self.floors, self.counted = {}, set()  # a trace has begun
             self.begin_ns = self.heard_ns - int(snapshot["uptime_s"] * 1e9)
         self.snapshot = snapshot
         snapshot["cpu_s"] = _cpu_s(self.pid)
         self.points = _agent_metrics.points(snapshot, self.floors)
-        for row in snapshot["watched"]:
-            if row["latencies"] is None and row["wall_max_s"] is not None:
-                self.ask(LATENCIES, 0.0, row["id"])
+        lack = {
+            row["id"]
+            for row in snapshot["watched"]
+            if row["latencies"] is None and row["wall_max_s"] is not None
+        }
+        # Once is enough: an older program refuses this request.
+        asks = {id for id in lack - self.counted if self.ask(LATENCIES, 0.0, id)}
+        self.counted = self.counted & lack | asks
         self._answer(NOW, snapshot)
 
     def ask(self, *request):
