@@ -207,59 +207,46 @@ TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
 }
 
 // Each wait that is long enough for the recording goes to the sink.
-// Observes that the thread has waited in the function for another `ns` ns. It
-// has not run for `lasted_ns` ns, or has run meanwhile if this is 0.
-static void observe(double ns, double lasted_ns)
-{
-    Attribution_settle_wait(&attribution, &stack, &NOW, lasted_ns);
-    add(0, ns);
-}
-
-static void expect_in_calls(uint64_t ns, uint64_t waits)
-{
-    const struct ShareParts *parts = Share_parts(&a->share);
-
-    assert_int_equal(Counter_get(&parts->wait_in_calls.total_ns), ns);
-    assert_int_equal(Counter_get(&parts->waits_in_calls), waits);
-}
-
 // A timed call takes 10 us.
 TEST_WITH(test_a_call_that_hangs_is_one_call, set_up, tear_down)
 {
+    // The thread has waited for another `ns` ns. It has not run for `lasted`
+    // ns, or has run meanwhile if this is 0.
+    static const struct {
+        double ns, lasted;
+        bool to_run;
+        uint64_t in_calls, count;
+    } steps[] = {
+        // The thread runs again and again, so these are waits in many calls.
+        {50e6, 0, false, 0, 0},
+        {50e6, 0, false, 50000000, 1},
+        {4e6, 0, false, 104000000, 3},
+        // The thread goes on waiting.
+        {4e6, 8e6, false, 108000000, 4},
+        {4e6, 12e6, false, 108000000, 4},
+        {4e6, 0, false, 112000000, 5},
+        // The first part of a long wait is not credited either.
+        {30e6, 0, false, 112000000, 5},
+        {30e6, 30e6, false, 112000000, 5},
+        // A wait for the GIL is never a part of a call.
+        {4e6, 0, true, 112000000, 5},
+        {30e6, 0, false, 112000000, 5},
+        {0, 0, false, 142000000, 6}, // The thread has ended.
+    };
+    const struct ShareParts *parts = Share_own_parts(&a->share);
+
     STACK(0x1000);
-    stack.wait_kind = WAITS_LOCK;
-    observe(1e6, 0);
-    expect_in_calls(1000000, 1); // No call is timed yet.
     Counter_set(&a->hot.self_calls, 100);
     Counter_set(&a->hot.waited_cycles, 100 * 10);
     attribution.hz = 1e6;
-    // The thread runs again and again, so these are waits in many calls.
-    observe(50e6, 0);
-    expect_in_calls(1000000, 1);
-    observe(50e6, 0);
-    expect_in_calls(51000000, 2);
-    observe(4e6, 0);
-    expect_in_calls(105000000, 4);
-    // The thread goes on waiting.
-    observe(4e6, 8e6);
-    expect_in_calls(109000000, 5);
-    observe(4e6, 12e6);
-    observe(4e6, 0);
-    expect_in_calls(113000000, 6);
-    // The first part of a long wait is not credited either.
-    observe(30e6, 0);
-    observe(30e6, 30e6);
-    observe(0, 0);
-    expect_in_calls(113000000, 6);
-    // A wait for the GIL is never a part of a call.
-    stack.waits_to_run = true;
-    observe(4e6, 0);
-    expect_in_calls(113000000, 6);
-    stack.waits_to_run = false;
-    // The thread ends.
-    observe(30e6, 0);
-    Attribution_settle_wait(&attribution, &stack, &NOW, 0);
-    expect_in_calls(143000000, 7);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        Attribution_settle_wait(&attribution, &stack, &NOW, steps[i].lasted);
+        stack.waits_to_run = steps[i].to_run;
+        add(0, steps[i].ns);
+        assert_int_equal(Counter_get(&parts->wait_in_calls.total_ns),
+                         steps[i].in_calls);
+        assert_int_equal(Counter_get(&parts->waits_in_calls), steps[i].count);
+    }
 }
 
 TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)
