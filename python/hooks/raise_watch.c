@@ -276,16 +276,12 @@ PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
 
 // --- Sessions ----------------------------------------------------------------
 
-// Limits the number of counted exceptions if there is a budget. `rate` is the
-// number of seconds per second that tracing may take.
-static void limit(struct State *state, double rate)
+static bool is_limited(const struct State *state)
 {
     const struct Session *session = state->engine.session;
-    bool held =
-        session->config.threshold &&
-        !isnan(atomic_load_explicit(&session->budget, memory_order_relaxed));
 
-    Exceptions_limit(&state->engine.exceptions, held ? rate : INFINITY);
+    return session->config.threshold &&
+           !isnan(atomic_load_explicit(&session->budget, memory_order_relaxed));
 }
 
 void RaiseWatch_start(struct State *state)
@@ -298,10 +294,10 @@ void RaiseWatch_start(struct State *state)
         Exceptions_lose(&engine->exceptions);
         return;
     }
-    limit(state, 1); // The budget is not known yet.
+    Exceptions_limit(&engine->exceptions, is_limited(state));
 }
 
-void RaiseWatch_look(struct State *state, double rate)
+void RaiseWatch_look(struct State *state)
 {
     struct Exceptions *exceptions = &state->engine.exceptions;
     uint64_t ticks = Clock_read(&state->engine.clock);
@@ -313,7 +309,7 @@ void RaiseWatch_look(struct State *state, double rate)
         Exceptions_lose(exceptions);
         return;
     }
-    limit(state, rate);
+    Exceptions_limit(exceptions, is_limited(state));
     if (Exceptions_look(exceptions, ticks, Now_ns(CLOCK_PROCESS_CPUTIME_ID),
                         &on) &&
         Tools_set_raise(state, on) < 0 && !on)

@@ -32,7 +32,7 @@ static void set_up(struct Fixture *f)
     f->on = true;
     Exceptions_reset(&f->exceptions);
     Exceptions_begin(&f->exceptions, f->ticks, HZ);
-    Exceptions_limit(&f->exceptions, 1);
+    Exceptions_limit(&f->exceptions, true);
 }
 
 static void tear_down(struct Fixture *f)

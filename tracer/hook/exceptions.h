@@ -116,9 +116,7 @@ struct Exceptions {
     // ns of CPU time of the process at the beginning of the phase.
     counter_t cpu_ns;
     counter_t missed; // 1 if some exceptions were not counted.
-    // Number of events in one or two seconds that are all counted, or 0 if
-    // there is no limit.
-    uint64_t most;
+    bool limited;     // True if there is a budget.
     // 1 if the number of exceptions between windows can be estimated.
     counter_t estimated;
     // Number of windows, and CPU time of all windows in ns. Older windows weigh
@@ -252,9 +250,8 @@ void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks);
 // Marks all numbers of exceptions as unknown, because another tool has taken
 // Ocular's tool id.
 void Exceptions_lose(struct Exceptions *exceptions);
-// Sets the seconds of CPU time per second that tracing may take, or INFINITY if
-// there is no budget. Without a budget all exceptions are counted.
-void Exceptions_limit(struct Exceptions *exceptions, double rate);
+// Sets whether there is a budget. Without a budget all exceptions are counted.
+void Exceptions_limit(struct Exceptions *exceptions, bool limited);
 // Returns the bytes of memory of all labels. Only the thread that frees labels
 // calls Exceptions_bytes.
 uint64_t Exceptions_bytes(const struct Exceptions *exceptions);
