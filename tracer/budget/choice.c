@@ -21,8 +21,8 @@
 // this factor, so that choices seldom change.
 #define STAYS 0.7
 // If a viewer has asked for the function's latencies, its cost is multiplied by
-// this factor, so that it is chosen first.
-#define ASKED 1e-3
+// this factor, so that it is chosen before other functions of its kind.
+#define ASKED 1e-9
 // Functions that already have hooks may exceed their fraction of the hooks'
 // time by this factor.
 #define SLACK 1.25
@@ -190,7 +190,7 @@ int Choice_make(struct Choice *choice, const struct ChoiceReading *reading)
         const struct Latency *latency = Code_latency(code);
         bool asked = latency && Latency_totals(latency);
         struct ChoiceItem item = {.id = code->hot.id,
-                                  .own = code->who.own || asked,
+                                  .own = code->who.own,
                                   .stayed = Code_arming(code) == ARMED_ALWAYS};
         double rate;
 

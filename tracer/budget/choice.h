@@ -2,10 +2,10 @@
 // Chooses the functions that always keep their hooks (stay armed). The
 // functions with the cheapest hooks are chosen, until half of the hooks' time
 // is used. The hooks of the program's own functions may use three quarters of
-// the hooks' time. Among them, functions for whose latencies a viewer has asked
-// come first. All other functions have hooks only in slices, which are
-// short times in which all functions have hooks. The governor's thread makes
-// the choice without the GIL.
+// the hooks' time. Among the functions of the program, and among those of
+// libraries, the ones for whose latencies a viewer has asked come first. All
+// other functions have hooks only in slices, which are short times in which all
+// functions have hooks. The governor's thread makes the choice without the GIL.
 #pragma once
 
 #include "tracer/code/registry.h"
