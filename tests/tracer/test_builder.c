@@ -3,6 +3,7 @@
 #include "tracer/session/builder.h"
 
 #include "tests/tracer/make_engine.h"
+#include "tracer/code/latency.h"
 #include "tracer/code/means.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
@@ -197,6 +198,23 @@ TEST_FIXTURE(test_rate_by_shares)
     Counter_set(&code->hot.entries, 1025);
     assert_float_equal(find(build(f), code)->calls_per_s, 20, 2);
     assert_int_equal(find(build(f), code)->rate_estimated, 0);
+}
+
+// Calls that have ended since a walk over the tasks may be those that it found.
+TEST_FIXTURE(test_suspended_calls_that_end)
+{
+    struct Code *code = called(f, "f", 10);
+    uint64_t age = (uint64_t)(60 * Clock_hz(&f->engine.clock));
+
+    atomic_store(&code->cold.early, true);
+    Latency_suspended(code, 5, age, UINT64_MAX);
+    assert_int_equal(find(build(f), code)->in_flight, 5);
+    assert_float_equal(find(build(f), code)->oldest_s, 60, 1e-3);
+    Counter_add(&Code_latency(code)->calls, 3);
+    Code_touch(code);
+    assert_int_equal(find(build(f), code)->in_flight, 2);
+    assert_int_equal(find(build(f), code)->in_flight_is_least, 1);
+    assert_true(isnan(find(build(f), code)->oldest_s));
 }
 
 // The function always calls a function without hooks. So samples say which part

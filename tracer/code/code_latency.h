@@ -73,8 +73,9 @@ struct Latency {
     bool unsure;        // True if some of the calls in flight could have ended.
     // The suspended calls that the newest walk over asyncio's tasks has found,
     // and the ticks since the oldest of these calls was first found. Both
-    // numbers are valid until `suspended_until`.
-    counter_t suspended, suspended_age, suspended_until;
+    // numbers are valid until `suspended_until`. `suspended_ended` is the
+    // number of calls that had ended at the walk (Latency_ended).
+    counter_t suspended, suspended_age, suspended_until, suspended_ended;
     // Next function in the list that begins at Latencies.first.
     struct Code *next;
 
@@ -85,6 +86,12 @@ struct Latency {
     uint64_t read_calls, read_cut;
     double wall_p50_s, wall_p99_s;
 };
+
+// Returns the number of calls that hooks have seen begin and that have ended.
+static inline uint64_t Latency_ended(const struct Latency *latency)
+{
+    return Counter_get(&latency->calls) + Counter_get(&latency->cut);
+}
 
 static inline struct LatencyTotals *
 Latency_totals(const struct Latency *latency)

@@ -426,6 +426,7 @@ void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
 
     if (!latency)
         return;
+    Counter_set(&latency->suspended_ended, Latency_ended(latency));
     Counter_set(&latency->suspended_age, age);
     Counter_set(&latency->suspended_until, until);
     Counter_set(&latency->suspended, calls);

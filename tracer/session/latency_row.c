@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-// While a function is armed, calls that were found without a hook count only if
-// the oldest of them is older, because hooks have seen the younger ones begin.
+// If hooks have seen all newer calls begin, the calls that were found without a
+// hook count only if the oldest of them has lasted this number of seconds.
 #define FOUND_LEAST_S 1.0
 
 static const double QUANTILES[] = {0.5, 0.99};
@@ -108,6 +108,7 @@ static struct FoundCalls find_calls(const struct Code *code,
 {
     struct FoundCalls found = {.oldest_s = NAN};
     uint64_t ns, suspended;
+    int64_t ended = 0;
 
     found.calls = ShareStill_get(&Share_parts(&code->share)->still,
                                  (uint64_t)(at->now * 1e9), &ns);
@@ -116,9 +117,18 @@ static struct FoundCalls find_calls(const struct Code *code,
     suspended = latency ? Counter_get(&latency->suspended) : 0;
     if (!suspended || at->ticks >= Counter_get(&latency->suspended_until))
         return found;
-    found.calls += suspended;
-    // A call that only one walk has found has no age.
-    if (Counter_get(&latency->suspended_age))
+    // If hooks see all calls, each call that has ended since the walk may be
+    // one that the walk has found. Otherwise the walk's numbers are the better
+    // ones.
+    if (code->hot.calls_exact)
+        ended = (int64_t)(Latency_ended(latency) -
+                          Counter_get(&latency->suspended_ended));
+    if (ended >= (int64_t)suspended)
+        return found;
+    found.calls += suspended - (uint64_t)(ended > 0 ? ended : 0);
+    // A call that only one walk has found has no age, and the oldest call may
+    // be one that has ended.
+    if (ended <= 0 && Counter_get(&latency->suspended_age))
         found.oldest_s =
             fmax(found.oldest_s,
                  (double)Counter_get(&latency->suspended_age) / at->hz);
