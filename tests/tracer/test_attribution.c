@@ -206,7 +206,6 @@ TEST_WITH(test_waits_of_threads_that_end, set_up, tear_down)
     assert_float_equal(sum / (250e6 * THREADS * STEPS), 1, 0.05);
 }
 
-// Each wait that is long enough for the recording goes to the sink.
 // A timed call takes 10 us.
 TEST_WITH(test_a_call_that_hangs_is_one_call, set_up, tear_down)
 {
@@ -249,6 +248,7 @@ TEST_WITH(test_a_call_that_hangs_is_one_call, set_up, tear_down)
     }
 }
 
+// Each wait that is long enough for the recording goes to the sink.
 TEST_WITH(test_the_sink_gets_waits, set_up, tear_down)
 {
     attribution.sink.wait = keep_wait;

@@ -140,7 +140,7 @@ static bool observe(struct Observer *observer, size_t place,
     thread->stack.idle = SampledThread_is_idle(thread);
     note_still(thread, running ? 0 : steps);
     Attribution_settle_wait(&observer->sampling->attribution, &thread->stack,
-                            now, seen == OBSERVED_IDLE ? thread->still_ns : 0);
+                            now, thread->still_ns);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,
                        wait_ns);
     return thread->ran || seen == OBSERVED_NEW;
