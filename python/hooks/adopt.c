@@ -513,8 +513,11 @@ static void classify_stack(struct State *state, PyFrameObject *frame)
 
 struct Code *Adopt_suspended(struct State *state, PyCodeObject *code)
 {
+    struct Code *found = Adopt_find(state, (PyObject *)code);
     PyObject *keep;
 
+    if (found)
+        return found;
     if (OwnFile_is(Adopt_text(code->co_filename, &keep)) &&
         Adopt_classify(state, code))
         note_running(state, code);

@@ -69,9 +69,13 @@ static void put_overhead(struct Bytes *out, const struct Snapshot *snapshot)
 {
     double mean = snapshot->overhead_mean, cores = 0;
 
+    // The times of dropped threads are not known.
+    bool all =
+        !snapshot->threads_dropped || snapshot->threads_dropped == NULL_U64;
+
     for (size_t i = 0; i < snapshot->thread_count; i++)
         cores += snapshot->threads[i].cpu_s / snapshot->uptime_s;
-    if (cores > 0 && cores < LIGHT_CORES && mean >= MENTIONED)
+    if (all && cores > 0 && cores < LIGHT_CORES && mean >= MENTIONED)
         Figure_print(out,
                      "  overhead: %.1f%% of a core over the whole run, in "
                      "which the program used %.1f%%\n",
