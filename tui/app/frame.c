@@ -42,7 +42,7 @@ static void fill_workers(const struct Fleet *fleet, struct Status *status)
     if (!fleet)
         return;
     Fleet_state(fleet, &state);
-    status->headless = Fleet_lost_master(fleet);
+    status->master_ended = Fleet_master_ended(fleet);
     status->unmerged = (unsigned)state.workers_beyond;
     for (size_t i = 0; i < state.worker_count; i++) {
         const struct FleetWorker *worker = &state.workers[i];

@@ -612,10 +612,10 @@ static bool has_ended(const struct Fleet *fleet)
     for (size_t i = 0; i < fleet->count; i++)
         if (fleet->workers[i].client)
             return false;
-    return Fleet_lost_master(fleet);
+    return Fleet_master_ended(fleet);
 }
 
-bool Fleet_lost_master(const struct Fleet *fleet)
+bool Fleet_master_ended(const struct Fleet *fleet)
 {
     return kill(fleet->master, 0) < 0 && errno == ESRCH;
 }

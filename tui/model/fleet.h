@@ -57,7 +57,7 @@ int Fleet_next(struct Fleet *fleet, struct Message *message);
 int Fleet_request(struct Fleet *fleet, struct Message *request);
 void Fleet_state(const struct Fleet *fleet, struct FleetState *state);
 // Returns true if the master has ended.
-bool Fleet_lost_master(const struct Fleet *fleet);
+bool Fleet_master_ended(const struct Fleet *fleet);
 // Returns the processes whose numbers stand out in the newest merged snapshot
 // (standout.h).
 const struct Standouts *Fleet_standouts(const struct Fleet *fleet);

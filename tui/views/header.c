@@ -177,7 +177,7 @@ static void add_process(struct Strip *strip, const struct Snapshot *snapshot,
         if (status->unmerged)
             Strip_add(strip, STYLE_ALERT, ", %u more missing",
                       status->unmerged);
-        if (status->headless)
+        if (status->master_ended)
             Strip_add(strip, STYLE_ALERT, ", master ended");
     }
     Strip_put(strip, 1, STYLE_STRONG, "%s",

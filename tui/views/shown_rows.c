@@ -55,6 +55,7 @@ static int compare_in(const struct ShownRows *shown, const void *one,
     if (kind->list.columns[column].a_to_z)
         return strverscmp(kind->text(shown, one, column),
                           kind->text(shown, other, column));
+    // fmax() returns the other value for NAN.
     double a = fmax(kind->number(shown, one, column), -INFINITY);
     double b = fmax(kind->number(shown, other, column), -INFINITY);
     return (a < b) - (a > b);

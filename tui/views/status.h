@@ -18,8 +18,8 @@ struct Status {
     double rate_s; // Seconds between snapshots.
     // Seconds since the newest message of the process (0 = not silent).
     double silent_s;
-    unsigned workers; // Number of workers in the merged snapshot.
-    bool headless;    // True if the master of the workers has ended.
+    unsigned workers;  // Number of workers in the merged snapshot.
+    bool master_ended; // True if the master of the workers has ended.
     // Number of workers that are missing in the merged snapshot, or of which it
     // has only the counts.
     unsigned unmerged;
