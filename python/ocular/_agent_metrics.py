@@ -42,7 +42,7 @@ FAMILIES = {
         "histogram",
         "Latency with awaits, of the calls whose begin and end were seen.",
     ),
-    "ocular_function_missed_ends": (
+    MISSED: (
         "counter",
         "Calls that were seen to begin, and whose end was missed.",
     ),
@@ -107,8 +107,8 @@ def _of_function(row, watched, uptime_s):
 def _histogram(row, place, floors):
     """Returns the calls of a place by their latency and the number of missed ends. They are
     those of all code objects that are or were at this place. `floors` also has the last
-    numbers of each code object. The place comes before the code object there, so that it
-    is not forgotten later."""
+    numbers of each code object. The place is inserted first, so that it is
+    forgotten before its code objects, whose calls would otherwise count again."""
     latencies = row["latencies"]
     its = latencies["buckets"] | {"sum": latencies["sum_s"], MISSED: latencies["missed"]}
     sums, last = floors.pop((LATENCY, place), {}), floors.pop(row["id"], {})
