@@ -214,7 +214,7 @@ static const struct Field STALL_FIELDS[] = {
     F64(StallRow, at_s),  F64(StallRow, seconds),   TEXT(StallRow, thread),
     TEXT(StallRow, task), TEXT(StallRow, function), TEXT(StallRow, file),
     U64(StallRow, line),  TEXT(StallRow, stack),    U64(StallRow, tid),
-    U64(StallRow, id),
+    U64(StallRow, id),    BOOL(StallRow, has_gil),
 };
 static const struct Record STALL_RECORD =
     RECORD(StallRow, "stall", STALL_FIELDS);

@@ -275,9 +275,11 @@ struct LoopRow {
 
 // A step of an event loop that took long.
 struct StallRow {
-    // Beginning of the step, in seconds since tracing began.
+    // Beginning of the stall, in seconds since tracing began.
     double at_s;
     double seconds;
+    // True if a thread without an event loop kept the GIL in a call of C.
+    uint64_t has_gil;
     const char *thread; // Name of the thread.
     // Name of the asyncio task to which the step belongs; null if the name is
     // not known or the step belongs to no task.
@@ -575,10 +577,10 @@ struct Snapshot {
     // A list with one row for each thread whose event loop has run.
     const struct LoopRow *loops;
     size_t loop_count;
-    // The newest stalls of event loops, sorted by their beginning.
+    // The newest stalls, sorted by their beginning.
     const struct StallRow *stalls;
     size_t stall_count;
-    // Number of event loops' stalls since tracing began; null if not known.
+    // Number of stalls since tracing began; null if not known.
     uint64_t stalls_total;
     // A step of an event loop that takes this number of seconds or longer is a
     // stall.

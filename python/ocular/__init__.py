@@ -233,8 +233,9 @@ def start_tracing(
     timeline_instructions   in precise mode: the slice of a call contains a slice
                             for each instruction that runs. An instruction takes
                             16 bytes of memory and some 200 of JSON.
-    stall_ms                milliseconds; a step of an event loop that takes at
-                            least as long is a stall and goes into the log.
+    stall_ms                milliseconds; a step of an event loop, or a C call
+                            that keeps the GIL, that takes at least as long is a
+                            stall and goes into the log.
     events                  what is hooked: names of events and of modes, as a
                             list or a string with commas. "call" is always
                             chosen. "c_call": C functions have rows of their

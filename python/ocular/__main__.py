@@ -113,7 +113,7 @@ def _add_cost(group):
         type=float,
         metavar="MS",
         default=_settings.DEFAULT_STALL_MS,
-        help="shortest stall of an event loop (default %(default)g)",
+        help="shortest stall of a loop or the GIL (default %(default)g)",
     )
     add(
         "--events",

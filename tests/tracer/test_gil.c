@@ -403,6 +403,31 @@ TEST_WITH(test_a_hold_ends_at_a_switch, NULL, end)
     assert_float_equal(figures().longest_s, 0.005, 1e-6);
 }
 
+// In three turns, the thread first has the GIL but no CPU, then sleeps with the
+// GIL, and at last does the same but has an event loop.
+TEST_WITH(test_only_a_hold_in_c_is_a_stall, NULL, end)
+{
+    EventLoops_init(&loops);
+    begin(&GIL);
+    EventLoops_reset(&loops, 0.02, Clock_hz(&counter));
+    world.threads[0].request = world.asleep = 1;
+    for (int turn = 0; turn < 3; turn++) {
+        if (turn == 2)
+            EventLoops_take(&loops, &loops, TID);
+        world.switches++;
+        for (int i = 0; i < 6; i++) {
+            run(0, 0, SECOND);
+            world.waits[0] = turn ? GIL_ELSEWHERE : GIL_READY;
+            pass(2000000000);
+            Sampler_step(sampler);
+            rest_ms(10);
+        }
+        assert_int_equal(Counter_get(&loops.stall_count), turn > 0);
+    }
+    assert_int_equal(loops.stalls[0].place.function, 1);
+    EventLoops_reset(&loops, 0, 1);
+}
+
 static void assert_unknown(void)
 {
     struct GilFigures now = figures();

@@ -274,6 +274,7 @@ static void add_loops(struct Snapshot *snapshot)
             .seconds = log[i].seconds,
             .thread = loops[0].thread,
             .task = log[i].task,
+            .has_gil = !log[i].task,
             .function = log[i].function,
             .file = log[i].file,
             .line = log[i].line,

@@ -224,10 +224,12 @@ TEST_FIXTURE(test_a_recent_stall_is_in_the_header)
         assert_false(says(f, "stalled"));
         snapshot = Sample_new((struct SampleSpec){0});
         stall.at_s = snapshot->uptime_s - 10 - stall.seconds;
+        stall.has_gil = width % 2;
         snapshot->stalls = &stall;
         snapshot->stall_count = 1;
         draw(f, snapshot, width);
-        assert_true(says(f, "loop stalled 1.3s 10s ago (L)"));
+        assert_true(says(f, width % 2 ? "GIL kept 1.3s 10s ago (L)"
+                                      : "loop stalled 1.3s 10s ago (L)"));
     }
 }
 

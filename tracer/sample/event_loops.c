@@ -118,15 +118,22 @@ void EventLoops_leave(struct EventLoops *loops, const void *owner)
     pthread_mutex_unlock(&loops->mutex);
 }
 
+static const struct EventLoop *loop_of(const struct EventLoops *loops,
+                                       pid_t tid)
+{
+    for (unsigned i = 0; i < loops->count; i++)
+        if (loops->loops[i].used && loops->loops[i].tid == tid)
+            return &loops->loops[i];
+    return NULL;
+}
+
 bool EventLoops_is_idle(struct EventLoops *loops, pid_t tid)
 {
-    const struct EventLoop *loop = NULL;
+    const struct EventLoop *loop;
     bool idle;
 
     pthread_mutex_lock(&loops->mutex);
-    for (unsigned i = 0; i < loops->count && !loop; i++)
-        if (loops->loops[i].used && loops->loops[i].tid == tid)
-            loop = &loops->loops[i];
+    loop = loop_of(loops, tid);
     idle = loop && !EventLoop_began(loop) && !EventLoops_are_off(loops);
     pthread_mutex_unlock(&loops->mutex);
     return idle;
@@ -212,6 +219,21 @@ static const struct StallPlace *hottest(const struct ObservedStep *observed)
     return most;
 }
 
+// Adds a stall to the log. Returns NULL if there is no memory for the log.
+static struct Stall *append(struct EventLoops *loops, const struct Stall *stall)
+{
+    struct Stall *kept;
+
+    if (!loops->stalls)
+        loops->stalls = Heap_zeroed(STALLS, sizeof *loops->stalls);
+    if (!loops->stalls)
+        return NULL;
+    kept = &loops->stalls[Counter_get(&loops->stall_count) % STALLS];
+    Counter_add(&loops->stall_count, 1);
+    *kept = *stall;
+    return kept;
+}
+
 void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
                       const struct Stall *stall)
 {
@@ -219,17 +241,25 @@ void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
     struct Stall *kept;
 
     pthread_mutex_lock(&loops->mutex);
-    if (!loops->stalls)
-        loops->stalls = Heap_zeroed(STALLS, sizeof *loops->stalls);
-    if (loops->stalls) {
-        kept = &loops->stalls[Counter_get(&loops->stall_count) % STALLS];
-        Counter_add(&loops->stall_count, 1);
-        *kept = *stall;
-        if (observed && observed->count &&
-            observed->step == Counter_get(&loop->steps))
-            kept->place = *hottest(observed);
+    kept = append(loops, stall);
+    if (kept && observed && observed->count &&
+        observed->step == Counter_get(&loop->steps))
+        kept->place = *hottest(observed);
+    pthread_mutex_unlock(&loops->mutex);
+}
+
+uint64_t EventLoops_hold(struct EventLoops *loops, uint64_t number,
+                         const struct Stall *stall)
+{
+    pthread_mutex_lock(&loops->mutex);
+    if (number) {
+        if (number + STALLS > Counter_get(&loops->stall_count))
+            loops->stalls[(number - 1) % STALLS].ended = stall->ended;
+    } else if (!loop_of(loops, stall->tid) && append(loops, stall)) {
+        number = Counter_get(&loops->stall_count);
     }
     pthread_mutex_unlock(&loops->mutex);
+    return number;
 }
 
 // --- Rates -------------------------------------------------------------------

@@ -85,10 +85,14 @@ struct EventLoop {
     uint64_t first_steps, first_timers, first_late_ns;
 };
 
+// A step that took long, or a long time in which a thread without an event loop
+// kept the GIL in a call of C.
 struct Stall {
-    uint64_t began, ended; // Ticks at which the step began and ended.
-    double at_s; // CLOCK_MONOTONIC in seconds at which the step began.
+    uint64_t began, ended; // Ticks at which the stall began and ended.
+    double at_s; // CLOCK_MONOTONIC in seconds at which the stall began.
     pid_t tid;
+    bool has_gil; // True if the thread has no event loop.
+    // Name of the thread, or "" if `has_gil` is true.
     char thread[64];
     char task[64]; // Name of asyncio's task, or "" if unknown.
     struct StallPlace place;
@@ -200,6 +204,11 @@ void EventLoops_observe(struct EventLoops *loops, struct EventLoop *loop,
 // time. If there is no memory for the log, the stall is not counted.
 void EventLoops_stall(struct EventLoops *loops, const struct EventLoop *loop,
                       const struct Stall *stall);
+// Adds a stall that the sampler's thread has found, unless the thread has an
+// event loop. Returns the stall's number, or 0. If `number` is the number of an
+// earlier call, this stall goes on, and only its end changes.
+uint64_t EventLoops_hold(struct EventLoops *loops, uint64_t number,
+                         const struct Stall *stall);
 // Returns the rates of an event loop over about the last ten seconds. Only the
 // thread that builds snapshots calls EventLoop_rates.
 struct LoopRates EventLoop_rates(const struct EventLoops *loops,

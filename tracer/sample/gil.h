@@ -96,6 +96,12 @@ struct GilThread {
     // Ticks of the first sample or observation since the thread last took the
     // GIL.
     uint64_t since;
+    // Number of samples since `since`. If a thread has run for a sample's time
+    // although the GIL was requested from it, it is in a call of C. A thread
+    // that sleeps with the GIL is in one, too, and counts as two samples.
+    unsigned proofs;
+    // Number of the hold in the log of stalls (EventLoops_hold), or 0.
+    uint64_t stall;
 };
 
 // Returns the address of the PyThreadState that has the GIL, or 0 if no thread

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #define _GNU_SOURCE 1 // for gettid
 #include "tracer/sample/gil_watch.h"
+#include "ipc/base/now.h"
 #include "ipc/record.h"
 #include "tracer/base/random.h"
+#include "tracer/sample/stall_watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -50,6 +52,25 @@ void GilWatch_hold(struct GilWatch *watch, struct GilThread *thread,
 // first moment, and the number of switches is the same at a second moment, the
 // holder did not release the GIL between these moments. The thread that
 // requested the GIL had waited for the switch interval before the request.
+static void log_stall(struct GilWatch *watch, struct SampledThread *thread,
+                      const struct GilMoment *moment, double s)
+{
+    const struct SampledStack *stack = moment->stack;
+    double hz = Clock_hz(watch->clock);
+    double ago_s = (double)(Clock_read(watch->clock) - moment->ticks) / hz;
+    struct Stall stall = {.began = moment->ticks - (uint64_t)(s * hz),
+                          .ended = moment->ticks,
+                          .at_s = Now_s(CLOCK_MONOTONIC) - ago_s - s,
+                          .tid = thread->tid,
+                          .has_gil = true};
+
+    if (!thread->gil.stall)
+        StallPlace_fill(&stall.place, watch->attribution, stack->frames,
+                        stack->depth, stack->newest_id);
+    thread->gil.stall =
+        EventLoops_hold(watch->loops, thread->gil.stall, &stall);
+}
+
 void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
                    const struct GilMoment *moment, bool requested)
 {
@@ -60,12 +81,18 @@ void GilWatch_note(struct GilWatch *watch, struct SampledThread *thread,
     if (requested && (!own->holds || own->switches != moment->switches)) {
         own->switches = moment->switches;
         own->since = moment->ticks;
+        own->proofs = 0;
+        own->stall = 0;
     }
     own->holds = requested;
     if (!requested)
         return;
+    own->proofs += moment->proofs;
     s = (double)(int64_t)(moment->ticks - own->since) / Clock_hz(watch->clock) +
         (double)*watch->gil->interval_us * 1e-6;
+    if (watch->loops && own->proofs >= 2 &&
+        s * watch->loops->hz >= (double)watch->loops->limit)
+        log_stall(watch, thread, moment, s);
     // Only the sampler's thread changes `longest`, so the comparison needs no
     // lock.
     if (s <= longest->s)
@@ -268,21 +295,23 @@ static bool is_held(const struct GilWatch *watch)
 static void observe_holder(struct GilWatch *watch, struct SampledThread *thread,
                            bool on_cpu, const struct ShareTime *now)
 {
-    bool waits = false, requested = is_requested(watch, thread->state);
-    const struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
-                                     &thread->stack};
+    bool waits = false, sleeps, requested = is_requested(watch, thread->state);
+    struct GilMoment moment = {Clock_read(watch->clock), watch->switches,
+                               &thread->stack, 0};
 
     if (!thread->walked || !is_held(watch))
         return;
     watch->stack = &thread->stack;
-    GilWatch_note(watch, thread, &moment, requested);
     // The holder of the GIL can be asleep, or wait for a CPU. A holder that has
     // not run since its last observation was asleep all the time.
-    if (!on_cpu && may_ask(watch, &thread->gil) &&
-        ((find_reason(watch, thread, now, &waits) && !waits &&
-          is_held(watch)) ||
-         !thread->ran))
-        credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
+    if (!on_cpu && may_ask(watch, &thread->gil)) {
+        sleeps =
+            find_reason(watch, thread, now, &waits) && !waits && is_held(watch);
+        moment.proofs = sleeps ? 2 : 0;
+        if (sleeps || !thread->ran)
+            credit_off(&thread->gil, &thread->gil.held, &watch->held, now);
+    }
+    GilWatch_note(watch, thread, &moment, requested);
 }
 
 static void observe_other(struct GilWatch *watch, struct SampledThread *thread,

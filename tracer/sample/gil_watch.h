@@ -3,7 +3,8 @@
 // long each thread waited for the GIL. For each function, GilWatch adds up for
 // how long other threads waited while the function had the GIL. GilWatch also
 // keeps the longest time for which a thread kept the GIL although another
-// thread waited.
+// thread waited. Calls of C that keep the GIL for long go into the log of
+// stalls.
 //
 // The time with the GIL comes from the samples of CPU time. The clocks of a
 // thread show for how long it was off the CPU, and an observation finds the
@@ -81,6 +82,7 @@ struct GilMoment {
     uint64_t ticks;
     uint32_t switches; // Gil_switches at the time `ticks`.
     const struct SampledStack *stack;
+    unsigned proofs; // See GilThread.proofs.
 };
 
 // The numbers about the GIL that a snapshot shows. An unknown number is null

@@ -49,7 +49,7 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
         GilWatch_hold(&samples->sampling->gil, &thread->gil, now,
                       (double)head->cpu_ns);
     GilWatch_note(&samples->sampling->gil, thread,
-                  &(struct GilMoment){head->ticks, head->switches, stack},
+                  &(struct GilMoment){head->ticks, head->switches, stack, 1},
                   (head->flags & SAMPLE_REQUESTED) != 0);
 }
 

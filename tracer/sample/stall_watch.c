@@ -60,28 +60,26 @@ static bool prepend(char *out, size_t size, const char *name)
     return fits;
 }
 
-// Fills `place` from the frames that the newest walk over the stack has found.
-// Returns false if no frame runs the step's code object.
-static bool fill(const struct StallWatch *watch, uint32_t newest,
-                 uintptr_t step, struct StallPlace *place)
+void StallPlace_fill(struct StallPlace *place,
+                     const struct Attribution *attribution,
+                     const struct WalkFrame *frames, unsigned depth,
+                     uint32_t newest)
 {
-    const struct Walk *walk = watch->walk;
-    bool found = walk->torn || walk->truncated, fits = true;
+    bool fits = true;
 
-    *place = (struct StallPlace){.torn = walk->torn};
+    *place = (struct StallPlace){.function = 0};
     Rcu_read_lock();
-    for (unsigned i = 0; i < walk->depth; i++) {
-        const struct WalkFrame *frame = &walk->frames[i];
+    for (unsigned i = 0; i < depth; i++) {
+        const struct WalkFrame *frame = &frames[i];
         const struct Code *code = Registry_find_at(
-            watch->attribution->registry, frame->code, newest, UINT64_MAX);
+            attribution->registry, frame->code, newest, UINT64_MAX);
 
-        found |= frame->code == step;
         if (!code)
             continue;
         if (!place->function) {
             place->function = code->hot.id;
-            place->line = line_of(
-                code, Attribution_unit(watch->attribution, code, frame));
+            place->line =
+                line_of(code, Attribution_unit(attribution, code, frame));
             snprintf(place->name, sizeof place->name, "%s", code->who.name);
             snprintf(place->file, sizeof place->file, "%s", code->who.file);
         }
@@ -89,6 +87,21 @@ static bool fill(const struct StallWatch *watch, uint32_t newest,
             fits && prepend(place->stack, sizeof place->stack, code->who.name);
     }
     Rcu_read_unlock();
+}
+
+// Fills `place` from the frames that the newest walk over the stack has found.
+// Returns false if no frame runs the step's code object.
+static bool fill(const struct StallWatch *watch, uint32_t newest,
+                 uintptr_t step, struct StallPlace *place)
+{
+    const struct Walk *walk = watch->walk;
+    bool found = walk->torn || walk->truncated;
+
+    StallPlace_fill(place, watch->attribution, walk->frames, walk->depth,
+                    newest);
+    place->torn = walk->torn;
+    for (unsigned i = 0; i < walk->depth && !found; i++)
+        found = walk->frames[i].code == step;
     return found;
 }
 

@@ -35,6 +35,12 @@ struct StallWatch {
     uint64_t close_until_ns;
 };
 
+// Fills `place` from the frames of a thread's stack, the innermost first, that
+// were read when the registry's newest id was `newest`.
+void StallPlace_fill(struct StallPlace *place,
+                     const struct Attribution *attribution,
+                     const struct WalkFrame *frames, unsigned depth,
+                     uint32_t newest);
 // Observes the event loops if an observation is due at `now_ns` of
 // CLOCK_MONOTONIC. Returns CLOCK_MONOTONIC in ns at which StallWatch_step must
 // be called next, or UINT64_MAX if the next step of a loop must wake the

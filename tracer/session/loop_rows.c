@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/session/loop_rows.h"
 
-// Returns the name of a running thread, or NULL.
+#include <stdlib.h>
+
+// Returns the name of the running thread with this id, or of the last one that
+// has ended, or NULL.
 static const char *name_of(const struct Snapshot *snapshot, uint64_t tid)
 {
+    const char *name = NULL;
+
     for (size_t i = 0; i < snapshot->thread_count; i++) {
         const struct Thread *thread = &snapshot->threads[i];
 
+        if (thread->tid == tid)
+            name = thread->name;
         if (thread->tid == tid && thread->ended != 1)
-            return thread->name;
+            break;
     }
-    return NULL;
+    return name;
 }
 
 static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
@@ -60,19 +67,29 @@ static struct StallRow row_of(struct Snapshot *snapshot,
                               double hz)
 {
     const struct StallPlace *place = &stall->place;
+    uint64_t tid = (uint64_t)stall->tid;
 
     return (struct StallRow){
         .at_s = stall->at_s - started_s,
         .seconds = (double)(stall->ended - stall->began) / hz,
-        .thread = text_or_null(snapshot, stall->thread),
+        .has_gil = stall->has_gil,
+        .thread = stall->has_gil ? name_of(snapshot, tid)
+                                 : text_or_null(snapshot, stall->thread),
         .task = text_or_null(snapshot, stall->task),
         .function = text_or_null(snapshot, place->name),
         .file = text_or_null(snapshot, place->file),
         .line = place->line ? place->line : NULL_U64,
         .stack = text_or_null(snapshot, place->stack),
-        .tid = (uint64_t)stall->tid,
+        .tid = tid,
         .id = place->function ? place->function : NULL_U64,
     };
+}
+
+static int compare(const void *left, const void *right)
+{
+    const struct StallRow *a = left, *b = right;
+
+    return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
 static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
@@ -88,6 +105,8 @@ static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
     for (uint64_t i = 0; rows && i < count; i++)
         rows[i] = row_of(snapshot, &loops->stalls[(all - count + i) % STALLS],
                          started_s, loops->hz);
+    if (rows)
+        qsort(rows, count, sizeof *rows, compare);
     snapshot->stalls = rows;
     snapshot->stall_count = rows ? count : 0;
     snapshot->stalls_total = EventLoops_are_off(loops) ? NULL_U64 : all;

@@ -137,7 +137,7 @@ static void add_garbage(struct Strip *strip, const struct Snapshot *snapshot,
                   Number_ns(number, longest * 1e9));
 }
 
-// Adds the newest stall of an event loop if it ended less than STALL_S seconds
+// Adds the newest stall if it ended less than STALL_S seconds
 // ago.
 static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
 {
@@ -150,7 +150,8 @@ static void add_stall(struct Strip *strip, const struct Snapshot *snapshot)
     ago_s = snapshot->uptime_s - stall->at_s - stall->seconds;
     if (!(ago_s < STALL_S))
         return;
-    Strip_put(strip, 1, STYLE_ALERT, "loop stalled %s",
+    Strip_put(strip, 1, STYLE_ALERT, "%s %s",
+              stall->has_gil == 1 ? "GIL kept" : "loop stalled",
               Number_ns(number, stall->seconds * 1e9));
     Strip_add(strip, STYLE_FAINT, " %.0fs ago (L)", fmax(ago_s, 0));
 }

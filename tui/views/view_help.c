@@ -223,8 +223,8 @@ static const struct HelpMark MARKS[] = {
     {STYLE_FAINT, "gc 1.2%",
      "in the header: garbage collection in the last 10 s (in a recording: in "
      "the run), and its longest pause, both counted"},
-    {STYLE_ALERT, "loop stalled",
-     "in the header: a step of an event loop took long (stall_ms)"},
+    {STYLE_ALERT, "loop stalled, GIL kept",
+     "in the header: a step, or a C call with the GIL, took long (stall_ms)"},
     {STYLE_FAINT, "GIL held",
      "in the header: time in which a thread had the GIL, and the sum of the "
      "threads' waits for it, both sampled"},

@@ -72,7 +72,8 @@ static void write_stall(struct ListCell *cell, const struct ListRows *rows,
     } else if (column == BY_THREAD) {
         put(cell, STYLE_PLAIN, stall->thread);
     } else if (column == BY_TASK) {
-        put(cell, STYLE_PLAIN, stall->task);
+        put(cell, stall->has_gil == 1 ? STYLE_FAINT : STYLE_PLAIN,
+            stall->has_gil == 1 ? "(GIL kept)" : stall->task);
     } else if (column == BY_FUNCTION) {
         put(cell, STYLE_PLAIN,
             stall->function ? Text_tail(stall->function, 960) : NULL);
@@ -200,7 +201,8 @@ static const char *why_none(const struct ShownRows *shown)
                    ? "No stall began in this part of the run."
                    : "Stalls are not known.";
     return now->loop_count ? "No step of an event loop has taken so long."
-                           : "No event loop has run.";
+                           : "No event loop has run, and no thread has kept "
+                             "the GIL so long.";
 }
 
 static const struct ShownKind STALLS = {.list = {.columns = COLUMNS_OF_STALLS,
