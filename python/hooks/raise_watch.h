@@ -13,8 +13,8 @@ PyObject *RaiseWatch_raise(PyObject *self, PyObject *const *args, size_t nargsf,
                            PyObject *names);
 // Begins to count. Called before the event RAISE is switched on.
 void RaiseWatch_start(struct State *state);
-// Switches the event RAISE off or on if it is time to do so. The governor calls
-// this function.
-void RaiseWatch_look(struct State *state);
+// Switches the event RAISE on again if it is time to do so. `rate` is the
+// seconds per second that tracing may take. The governor calls this function.
+void RaiseWatch_look(struct State *state, double rate);
 // Releases the references to types. Must be called after the last hook has run.
 void RaiseWatch_stop(struct State *state);

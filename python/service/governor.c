@@ -176,7 +176,7 @@ static bool hold(struct Governor *governor, bool full)
         LoopSteps_renew(state, Now_s(CLOCK_MONOTONIC), control->rate);
         TaskWatch_renew(state, false);
         GarbageWatch_check(state);
-        RaiseWatch_look(state);
+        RaiseWatch_look(state, control->rate);
         note_edges(state, deadline);
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;

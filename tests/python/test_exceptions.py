@@ -17,7 +17,6 @@ from e2e.program import PYTHON, run, wait_until, write
 
 BUDGET = dict(perfetto=False, quiet=True, overhead_budget=0.01)
 SETTINGS = [EXACT, BUDGET, {**EXACT, "mode": "precise"}]
-# At a million exceptions a second, Ocular can count only some exceptions.
 LATEST_S = 60
 
 
@@ -258,8 +257,8 @@ def many_names():
 
 @pytest.mark.parametrize("make, times", [(same_names, 2000), (many_names, 10)])
 def test_a_known_type_costs_no_more_than_other_types(make, times):
-    """Ocular counts up to 20 000 exceptions a second. The first exception of a type counts
-    as 20. If each exception counted as 20, these exceptions would exceed the limit."""
+    """Ocular counts up to 20 000 exceptions at once. The first one of a type counts as 20.
+    If each exception counted as 20, these exceptions would exceed the limit."""
     types = make()
 
     def body():
@@ -299,11 +298,11 @@ def test_the_exception_stays_as_it_is():
 
 
 MILLIONS = """
-import sys, time, ocular
+import time, ocular
 
-def hot(until):
+def hot():
     n = 0
-    while not until(n):
+    while time.thread_time() < 3:
         for _ in range(1000):
             try:
                 raise KeyError
@@ -311,22 +310,8 @@ def hot(until):
                 n += 1
     return n
 
-def counted():
-    found = [one for one in ocular.snapshot()["exceptions"] if one["function"] == "hot"]
-    return found[0] if found else None
-
-def enough(n):
-    global looked
-    if time.thread_time() < looked:
-        return False
-    looked = time.thread_time() + 0.5
-    assert looked < 40
-    one = counted()
-    return one and one["error"] and one["error"] < 0.3
-
-looked = 1
 ocular.start_tracing(perfetto=False, quiet=True, overhead_budget=0.01)
-n = hot(enough)
+n = hot()
 final = ocular.stop_tracing()
 one = [one for one in final["exceptions"] if one["function"] == "hot"][0]
 row = [row for row in final["functions"] if row["name"] == "hot"][0]
@@ -342,7 +327,7 @@ def test_too_many_exceptions_are_estimated(tmp_path):
     assert done.status == 0, done.err
     true, found, error, raised, estimated, exact = done.out.split()
     assert (estimated, exact) == ("True", "False")
-    assert abs(int(found) / int(true) - 1) < 4 * float(error)
+    assert abs(int(true) / int(found) - 1) < 4 * float(error) < 4
     assert int(raised) == pytest.approx(int(found), rel=0.01)
 
 

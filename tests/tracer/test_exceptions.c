@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/hook/exceptions in virtual time: names of types, and the limit
-// of the rate.
+// Tests tracer/hook/exceptions in virtual time: names of types, and the bucket
+// of tokens. With the budget of the tests, the bucket gets 6250 tokens a
+// second.
 #include "tracer/hook/exceptions.h"
 
 #include "tracer/code/registry.h"
 #include "tracer/session/exception_rows.h"
-
-#include <stdio.h>
 
 #include "tests/tracer/make_code.h"
 #include "tests/unit.h"
@@ -24,6 +23,12 @@ struct Fixture {
     bool on;
 };
 
+// The program uses the CPU all the time.
+static uint64_t cpu_ns(const struct Fixture *f)
+{
+    return f->ticks * (uint64_t)(1e9 / HZ);
+}
+
 static void set_up(struct Fixture *f)
 {
     f->registry = Registry_new();
@@ -31,8 +36,8 @@ static void set_up(struct Fixture *f)
     f->ticks = SECOND;
     f->on = true;
     Exceptions_reset(&f->exceptions);
-    Exceptions_begin(&f->exceptions, f->ticks, HZ);
-    Exceptions_limit(&f->exceptions, true);
+    Exceptions_begin(&f->exceptions, f->ticks, cpu_ns(f), HZ, 0);
+    Exceptions_limit(&f->exceptions, .01, 4);
 }
 
 static void tear_down(struct Fixture *f)
@@ -41,12 +46,6 @@ static void tear_down(struct Fixture *f)
     Exceptions_reset(&f->exceptions);
     Code_free(f->code);
     Registry_free(f->registry);
-}
-
-// The program uses the CPU all the time.
-static uint64_t cpu_ns(const struct Fixture *f)
-{
-    return f->ticks * (uint64_t)(1e9 / HZ);
 }
 
 // Reports an exception, as the hook of RAISE does. The pointer `type` stands
@@ -67,7 +66,7 @@ static struct ExceptionKind *raise(struct Fixture *f, const char *type,
     Exceptions_count(kind, act, f->ticks);
     if (f->code && act == EXCEPTION_RAISED)
         Counter_add(&f->code->cold.raised, 1);
-    if (Exceptions_note(e, f->ticks) && Exceptions_end(e, f->ticks, cpu_ns(f)))
+    if (Exceptions_note(e) && Exceptions_end(e, f->ticks, cpu_ns(f)))
         f->on = false;
     return kind;
 }
@@ -84,7 +83,7 @@ static void run(struct Fixture *f, double rate, double s)
             raise(f, "KeyError", EXCEPTION_RAISED);
         if (f->ticks >= look) {
             look += SECOND;
-            Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f), &f->on);
+            f->on |= Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f));
         }
     }
 }
@@ -134,9 +133,8 @@ TEST_FIXTURE(test_a_snapshot_in_a_window_has_the_time_before_it)
     before = build(f)->exceptions[0].raised;
     while (!f->on) {
         run(f, 100000, .001);
-        Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f), &f->on);
+        f->on = Exceptions_look(&f->exceptions, f->ticks, cpu_ns(f));
     }
-    assert_int_equal(f->exceptions.phase, EXCEPTIONS_WINDOW);
     assert_true(build(f)->exceptions[0].raised >= before);
     at = moment(f);
     ExceptionRows_fill_function(&function, f->code, &at);
@@ -170,4 +168,21 @@ TEST_FIXTURE(test_all_are_counted_again_if_there_are_fewer)
     run(f, 1000, 10);
     assert_int_equal(build(f)->exceptions[0].raised, before + 10000);
     assert_int_equal(f->snapshot->exception_totals_exact, 0);
+}
+
+TEST_FIXTURE(test_bursts_are_counted_or_have_an_honest_error)
+{
+    run(f, 100000, .19);
+    run(f, 10, 4);
+    run(f, 100000, .19);
+    assert_int_equal(build(f)->exceptions[0].raised, 2 * 19000 + 40);
+    run(f, 10, 4);
+    run(f, 100000, 1); // five times the tokens
+    for (int i = 0; i < 6; i++) {
+        const struct ExceptionRow *row = build(f)->exceptions;
+
+        assert_float_equal((double)row->raised, 138080,
+                           4 * row->error * (double)row->raised);
+        run(f, 10, 1.1);
+    }
 }

@@ -6,19 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-// If more exceptions than this are raised in one or two seconds, only some of
-// them are counted. Counting EXCEPTIONS_MOST exceptions takes about 2 ms of CPU
-// time, which is 0.1 to 0.2 % of a core.
-#define EXCEPTIONS_MOST 20000
-#define SECOND_S 1.0
+// Fraction of the budget that fills the bucket.
+#define PART 0.2
+// Seconds of income in a full bucket, and the smallest and the largest number
+// of tokens in a full bucket.
+#define FULL_S 10.0
+#define TOKENS_LEAST 5000.0
+#define TOKENS_MOST 20000.0
+// The last window before a gap has about LAST of the tokens of a full bucket.
+// If a burst causes the gap, this window is in the burst. A bucket with less
+// than half of these tokens counts as empty, because shorter windows would only
+// show the peaks of a burst.
+#define LAST 0.125
+// Gaps that follow each other are estimated from nearly the same windows. So
+// the variance of the sum of all gaps is this multiple of the sum of their
+// variances.
+#define SAME ((1 + SPANS_KEPT) / (1 - SPANS_KEPT))
 // A new kind of exceptions takes as long as this number of calls of the hook.
 #define SLOW_EVENTS 20
-#define WINDOW_S 0.02 // Length of a window in seconds.
-// The time between two windows begins with FIRST_PAUSE_S, and then doubles each
-// time. CPython needs 0.1 us for each function to switch the event RAISE on and
-// off, and 5 us from 3.15 on.
-#define FIRST_PAUSE_S 0.5
-#define LONGEST_PAUSE_S 16.0
+#define WINDOW_NS 20e6 // Least CPU time of a window that no gap ends.
 // A new kind may replace a kind that was not seen for OLD_S seconds.
 #define OLD_S 60.0
 // After this number of seconds, a kind that may be replaced is searched again.
@@ -241,6 +247,7 @@ static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
         to->opened[i] += from->opened[i];
         move_double(&to->missed[i], &from->missed[i]);
     }
+    move_double(&to->missed_variance, &from->missed_variance);
     if (Counter_get(&kind->newest) > Counter_get(&others->newest))
         Counter_set(&others->newest, Counter_get(&kind->newest));
     *from = (struct ExceptionEstimate){0};
@@ -335,15 +342,6 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
 
 // --- Windows -----------------------------------------------------------------
 
-static void set_phase(struct Exceptions *exceptions, enum ExceptionPhase phase,
-                      uint64_t ticks)
-{
-    Counter_set(&exceptions->since, ticks);
-    Counter_set(&exceptions->phase, phase);
-    exceptions->opened = Counter_get(&exceptions->events);
-    exceptions->stop_events = exceptions->stop_ticks = UINT64_MAX;
-}
-
 void Exceptions_reset(struct Exceptions *exceptions)
 {
     size_t used = Counter_get(&exceptions->used);
@@ -357,20 +355,6 @@ void Exceptions_reset(struct Exceptions *exceptions)
     Counter_set(&exceptions->used, 1);
 }
 
-void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks, double hz)
-{
-    exceptions->hz = hz;
-    exceptions->pause_s = FIRST_PAUSE_S;
-    set_phase(exceptions, EXCEPTIONS_ALL, ticks);
-}
-
-static double seconds_since(const struct Exceptions *exceptions, uint64_t ticks)
-{
-    uint64_t since = Counter_get(&exceptions->since);
-
-    return fmax((double)(int64_t)(ticks - since) / exceptions->hz, 0);
-}
-
 static double cpu_since(const struct Exceptions *exceptions, uint64_t cpu_ns)
 {
     uint64_t since = Counter_get(&exceptions->cpu_ns);
@@ -378,33 +362,33 @@ static double cpu_since(const struct Exceptions *exceptions, uint64_t cpu_ns)
     return fmax((double)(int64_t)(cpu_ns - since), 0);
 }
 
-static void open_window(struct Exceptions *exceptions, uint64_t ticks,
-                        uint64_t cpu_ns)
+static void open_window(struct Exceptions *exceptions, uint64_t cpu_ns,
+                        double pending)
 {
     size_t used = Counter_get(&exceptions->used);
 
-    Counter_set_double(&exceptions->pending, cpu_since(exceptions, cpu_ns));
+    Counter_set_double(&exceptions->pending, pending);
     Counter_set(&exceptions->cpu_ns, cpu_ns);
+    exceptions->opened = Counter_get(&exceptions->events);
     for (size_t i = 0; i < used; i++)
         for (int act = 0; act < EXCEPTION_ACTS; act++)
             exceptions->estimates[i].opened[act] =
                 Counter_get(&exceptions->kinds[i].counts[act]);
-    set_phase(exceptions, EXCEPTIONS_WINDOW, ticks);
-    exceptions->stop_ticks = ticks + (uint64_t)(WINDOW_S * exceptions->hz);
-    exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
 }
 
 // Adds the exceptions of a window that ends to the estimate of a kind. Returns
-// the estimated number of exceptions of this kind that were raised between this
-// window and the window before.
+// the estimated number of exceptions of this kind that were raised in the gap
+// before the window. The error of this number includes the difference between
+// the windows beside the gap and the mean of all windows, because a gap often
+// begins in a burst.
 static double estimate(struct Exceptions *exceptions, size_t number, double ns)
 {
     struct ExceptionEstimate *of = &exceptions->estimates[number];
     const struct ExceptionKind *kind = &exceptions->kinds[number];
     double pending = Counter_get_double(&exceptions->pending);
-    double all = exceptions->window_ns, missed = 0, seen, clump;
+    double all = exceptions->window_ns, missed = 0, seen, newest = 0;
+    double error, gap;
 
-    of->squares *= SPANS_KEPT;
     for (int act = EXCEPTION_ACTS; act-- > 0;) {
         double count =
             (double)(Counter_get(&kind->counts[act]) - of->opened[act]);
@@ -414,11 +398,17 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
         Counter_set_double(&of->rate[act], of->seen[act] / all);
         add_double(&of->missed[act], missed);
         if (act == EXCEPTION_RAISED)
-            of->squares += count * count / ns;
+            newest = count;
     }
     seen = of->seen[EXCEPTION_RAISED];
-    clump = Spans_clump(seen, all, of->squares, exceptions->windows);
-    Counter_set_double(&of->error, sqrt(clump * (seen + 1)) / seen);
+    of->squares = SPANS_KEPT * of->squares + newest * newest / ns;
+    error = sqrt(SAME * (seen + 1) *
+                 Spans_clump(seen, all, of->squares, exceptions->windows)) /
+            all;
+    error = hypot(error, newest / ns - seen / all);
+    gap = pending * fmax(error, Counter_get_double(&of->rate_error));
+    Counter_set_double(&of->rate_error, error);
+    add_double(&of->missed_variance, gap * gap);
     return missed;
 }
 
@@ -454,39 +444,82 @@ static void close_window(struct Exceptions *exceptions, uint64_t cpu_ns)
         add_double(&code->cold.raised_rate,
                    Counter_get_double(
                        &exceptions->estimates[i].rate[EXCEPTION_RAISED]));
-        Code_touch(code);
+        if (Counter_get(&exceptions->missed))
+            Code_touch(code);
     }
-    Counter_set(&exceptions->pending, 0);
-    Counter_set(&exceptions->estimated, 1);
+    open_window(exceptions, cpu_ns, 0);
 }
 
-static bool stop(struct Exceptions *exceptions, uint64_t ticks, uint64_t cpu_ns)
+// --- Tokens ------------------------------------------------------------------
+
+static double full(const struct Exceptions *exceptions)
 {
-    Counter_set(&exceptions->cpu_ns, cpu_ns);
-    set_phase(exceptions, EXCEPTIONS_OFF, ticks);
-    Counter_set(&exceptions->missed, 1);
-    return true;
+    return fmin(fmax(FULL_S * exceptions->income, TOKENS_LEAST), TOKENS_MOST);
+}
+
+// Takes the tokens of all events since the last call from the bucket, and fills
+// the bucket.
+static void settle(struct Exceptions *exceptions, uint64_t ticks)
+{
+    uint64_t events = Counter_get(&exceptions->events);
+    double s = (double)(int64_t)(ticks - exceptions->filled) / exceptions->hz;
+    double most = full(exceptions);
+
+    exceptions->tokens -= (double)(events - exceptions->paid);
+    // When tracing begins, the bucket may have more tokens than a full one.
+    if (exceptions->tokens < most)
+        exceptions->tokens =
+            fmin(exceptions->tokens + fmax(s, 0) * exceptions->income, most);
+    exceptions->paid = events;
+    exceptions->filled = ticks;
+}
+
+// Sets the event at which the bucket is empty, or at which the last window
+// before a gap begins.
+static void go_on(struct Exceptions *exceptions)
+{
+    double tokens = fmax(exceptions->tokens, 0);
+    double last = LAST * full(exceptions);
+
+    Counter_set(&exceptions->phase, EXCEPTIONS_ON);
+    exceptions->stop_events =
+        isinf(exceptions->income)
+            ? UINT64_MAX
+            : exceptions->paid +
+                  (uint64_t)(tokens > 1.5 * last ? tokens - last : tokens);
+}
+
+void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks,
+                      uint64_t cpu_ns, double hz, double pause_s)
+{
+    exceptions->hz = hz;
+    exceptions->pause_s = pause_s;
+    exceptions->tokens = TOKENS_MOST;
+    exceptions->filled = ticks;
+    exceptions->paid = Counter_get(&exceptions->events);
+    open_window(exceptions, cpu_ns, 0);
+    Counter_set(&exceptions->phase, EXCEPTIONS_ON);
+    Exceptions_limit(exceptions, INFINITY, 1);
 }
 
 void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks)
 {
-    set_phase(exceptions, EXCEPTIONS_ALL, ticks);
-    if (exceptions->limited)
-        exceptions->stop_events = exceptions->opened + EXCEPTIONS_MOST;
+    settle(exceptions, ticks);
+    exceptions->tokens = full(exceptions);
+    go_on(exceptions);
 }
 
 void Exceptions_lose(struct Exceptions *exceptions)
 {
-    set_phase(exceptions, EXCEPTIONS_UNKNOWN, 0);
+    Counter_set(&exceptions->phase, EXCEPTIONS_UNKNOWN);
+    exceptions->stop_events = UINT64_MAX;
 }
 
-void Exceptions_limit(struct Exceptions *exceptions, bool limited)
+void Exceptions_limit(struct Exceptions *exceptions, double rate, double factor)
 {
-    if (limited == exceptions->limited)
-        return;
-    exceptions->limited = limited;
-    if (Counter_get(&exceptions->phase) == EXCEPTIONS_ALL)
-        Exceptions_go_on(exceptions, Counter_get(&exceptions->since));
+    exceptions->income = PART * rate / (EXCEPTION_S * factor);
+    if (Counter_get(&exceptions->phase) == EXCEPTIONS_ON)
+        go_on(exceptions);
 }
 
 void Exceptions_note_slow(struct Exceptions *exceptions)
@@ -497,47 +530,40 @@ void Exceptions_note_slow(struct Exceptions *exceptions)
 bool Exceptions_end(struct Exceptions *exceptions, uint64_t ticks,
                     uint64_t cpu_ns)
 {
-    double s = seconds_since(exceptions, ticks);
-    double count =
-        (double)(Counter_get(&exceptions->events) - exceptions->opened);
-
-    if (Counter_get(&exceptions->phase) == EXCEPTIONS_ALL)
-        return stop(exceptions, ticks, cpu_ns);
-    if (Counter_get(&exceptions->phase) != EXCEPTIONS_WINDOW)
+    if (Counter_get(&exceptions->phase) != EXCEPTIONS_ON)
         return false;
+    settle(exceptions, ticks);
     close_window(exceptions, cpu_ns);
-    exceptions->pause_s = fmin(2 * exceptions->pause_s, LONGEST_PAUSE_S);
-    if (exceptions->limited && count > EXCEPTIONS_MOST / SECOND_S / 2 * s)
-        return stop(exceptions, ticks, cpu_ns);
-    exceptions->pause_s = FIRST_PAUSE_S;
-    Exceptions_go_on(exceptions, ticks);
-    return false;
+    if (exceptions->tokens > LAST / 2 * full(exceptions)) {
+        go_on(exceptions);
+        return false;
+    }
+    exceptions->stop_events = UINT64_MAX;
+    exceptions->off = ticks;
+    Counter_set(&exceptions->missed, 1);
+    Counter_set(&exceptions->phase, EXCEPTIONS_OFF);
+    return true;
 }
 
 bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
-                     uint64_t cpu_ns, bool *on)
+                     uint64_t cpu_ns)
 {
-    double s = seconds_since(exceptions, ticks);
+    uint64_t phase = Counter_get(&exceptions->phase);
+    double off_s = (double)(ticks - exceptions->off) / exceptions->hz;
 
-    switch ((enum ExceptionPhase)Counter_get(&exceptions->phase)) {
-    case EXCEPTIONS_ALL:
-        if (s >= SECOND_S)
-            Exceptions_go_on(exceptions, ticks);
+    if (phase == EXCEPTIONS_UNKNOWN)
         return false;
-    case EXCEPTIONS_WINDOW:
-        if (ticks < exceptions->stop_ticks ||
-            !Exceptions_end(exceptions, ticks, cpu_ns))
-            return false;
-        *on = false;
-        return true;
-    case EXCEPTIONS_OFF:
-        if (exceptions->limited && s < exceptions->pause_s)
-            return false;
-        open_window(exceptions, ticks, cpu_ns);
-        *on = true;
-        return true;
-    case EXCEPTIONS_UNKNOWN:
-        break;
+    settle(exceptions, ticks);
+    if (phase == EXCEPTIONS_ON) {
+        if (cpu_since(exceptions, cpu_ns) >= WINDOW_NS)
+            close_window(exceptions, cpu_ns);
+        go_on(exceptions);
+        return false;
     }
-    return false;
+    if (!isinf(exceptions->income) &&
+        (off_s < exceptions->pause_s || exceptions->tokens < full(exceptions)))
+        return false;
+    open_window(exceptions, cpu_ns, cpu_since(exceptions, cpu_ns));
+    go_on(exceptions);
+    return true;
 }

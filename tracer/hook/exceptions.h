@@ -5,11 +5,13 @@
 // Exceptions. The thread that builds snapshots reads the atomic fields of
 // struct Exceptions without a lock, and frees the labels.
 //
-// If the budget does not allow counting all exceptions, they are counted only
-// in windows of a fixed length. The number of a kind's exceptions between two
-// windows is estimated from their number in the windows per CPU time of the
+// If there is a budget, counting an exception takes a token. A part of the
+// budget fills the bucket of tokens. If the bucket is empty, no exception is
+// counted until the bucket is full again (a gap). The time in which exceptions
+// are counted is divided into windows. The number of a kind's exceptions in a
+// gap is estimated from their number in the windows per CPU time of the
 // process. The number of exceptions per wall-clock time would be too high on a
-// busy machine, because a window only begins while the program runs.
+// busy machine, because a gap only ends while the program runs.
 #pragma once
 
 #include "tracer/base/counter.h"
@@ -20,7 +22,8 @@
 #define EXCEPTION_TYPE_SIZE 256 // Bytes of a type's name, with the NUL.
 #define EXCEPTION_SETS 256      // A power of two.
 #define EXCEPTION_SET_SIZE 4    // Number of entries that fill a cache line.
-// Seconds that one call of the hook for exceptions takes, with CPython's work.
+// Seconds that one call of the hook for exceptions takes if all caches are
+// warm, with CPython's work.
 #define EXCEPTION_S 80e-9
 
 // An exception begins in a function or passes through a function.
@@ -58,8 +61,8 @@ struct ExceptionKind {
 
 #define EXCEPTION_NO_CODE ((struct Code *)1)
 
-// Estimates from windows how many exceptions of one kind there are. A holder of
-// the GIL writes struct ExceptionEstimate when a window ends. The fields of
+// Estimates from windows how many exceptions of one kind the gaps had. A holder
+// of the GIL writes struct ExceptionEstimate when a window ends. The fields of
 // type counter_t hold the bits of doubles.
 struct ExceptionEstimate {
     // ExceptionKind.counts at the beginning of the window.
@@ -68,10 +71,12 @@ struct ExceptionEstimate {
     // numbers. Older windows weigh less.
     double seen[EXCEPTION_ACTS], squares;
     counter_t rate[EXCEPTION_ACTS]; // Exceptions per ns of CPU time.
-    // Estimated number of exceptions between the windows so far.
+    // Estimated number of exceptions in all gaps so far.
     counter_t missed[EXCEPTION_ACTS];
-    // Standard deviation of rate[EXCEPTION_RAISED], divided by this rate.
-    counter_t error;
+    // Standard deviation of rate[EXCEPTION_RAISED], and variance of
+    // missed[EXCEPTION_RAISED]. They are not 0 if the windows had no exception
+    // of this kind, because a gap may have had one.
+    counter_t rate_error, missed_variance;
 };
 
 // An entry of a cache that leads from a type in a function to its kind. The
@@ -86,16 +91,14 @@ struct ExceptionEntry {
 
 enum ExceptionPhase {
     EXCEPTIONS_UNKNOWN, // Exceptions are not counted.
-    EXCEPTIONS_ALL,     // All exceptions are counted.
-    EXCEPTIONS_WINDOW,  // All exceptions are counted until the window ends.
-    EXCEPTIONS_OFF      // No exception is counted until the next window.
+    EXCEPTIONS_ON,      // All exceptions are counted.
+    EXCEPTIONS_OFF      // No exception is counted: a gap.
 };
 
 struct Exceptions {
     // Number of calls of the hook. A slow call counts as several calls.
     counter_t events;
     uint64_t stop_events; // When `events` reaches this value, counting may end.
-    uint64_t stop_ticks;  // Ticks at which the window ends.
     // Number of exceptions that only steer the program's flow, such as
     // StopIteration.
     counter_t control;
@@ -112,24 +115,24 @@ struct Exceptions {
     // were freed.
     counter_t label_bytes, freed_bytes;
     counter_t phase; // enum ExceptionPhase
-    counter_t since; // Ticks at the beginning of the phase.
-    // ns of CPU time of the process at the beginning of the phase.
+    // ns of CPU time of the process at the beginning of the window or gap.
     counter_t cpu_ns;
     counter_t missed; // 1 if some exceptions were not counted.
-    bool limited;     // True if there is a budget.
-    // 1 if the number of exceptions between windows can be estimated.
-    counter_t estimated;
     // Number of windows, and CPU time of all windows in ns. Older windows weigh
     // less.
     double windows, window_ns;
-    // ns of CPU time between the last window and the open window, as the bits
-    // of a double.
+    // ns of CPU time of the gap before the open window, as the bits of a
+    // double. 0 if there was no gap.
     counter_t pending;
-    double pause_s; // Seconds from a window to the next window.
-    // `events` at the beginning of the window, or of the present second if
-    // there is no window.
-    uint64_t opened;
-    double hz; // Ticks per second.
+    uint64_t opened; // `events` at the beginning of the window.
+    // Number of events that may still be counted, at the time `filled` (ticks)
+    // at which `events` was `paid`. INFINITY if there is no budget.
+    double tokens;
+    uint64_t filled, paid;
+    double income;  // Tokens per second, INFINITY if there is no budget.
+    uint64_t off;   // Ticks at which the gap began.
+    double pause_s; // Length of the shortest gap in seconds.
+    double hz;      // Ticks per second.
     // kinds[0] is the sum of all kinds that have no entry of their own.
     struct ExceptionKind kinds[EXCEPTION_KINDS];
     struct ExceptionEstimate estimates[EXCEPTION_KINDS];
@@ -205,11 +208,9 @@ static inline void Exceptions_count(struct ExceptionKind *kind,
 
 // Counts one call of the hook in `events`. Returns true if the caller must call
 // Exceptions_end, which decides whether counting goes on.
-static inline bool Exceptions_note(struct Exceptions *exceptions,
-                                   uint64_t ticks)
+static inline bool Exceptions_note(struct Exceptions *exceptions)
 {
-    return Counter_add(&exceptions->events, 1) >= exceptions->stop_events ||
-           ticks >= exceptions->stop_ticks;
+    return Counter_add(&exceptions->events, 1) >= exceptions->stop_events;
 }
 
 // Adds SLOW_EVENTS to `events`, because it takes as long as that number of hook
@@ -217,8 +218,9 @@ static inline bool Exceptions_note(struct Exceptions *exceptions,
 void Exceptions_note_slow(struct Exceptions *exceptions);
 // Forgets all kinds and counts, at the start of a session.
 void Exceptions_reset(struct Exceptions *exceptions);
-// Begins to count all exceptions.
-void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks, double hz);
+// Begins to count all exceptions. A gap is not shorter than `pause_s` seconds.
+void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks,
+                      uint64_t cpu_ns, double hz, double pause_s);
 // Returns the kind for the function and all types with the name `type`. The
 // caller then sets ExceptionKind.type and calls Exceptions_link. All types and
 // functions of the same names share a kind, because a program may make types
@@ -234,24 +236,26 @@ void Exceptions_cache(struct Exceptions *exceptions, const struct Code *code,
 // it from all kinds.
 void Exceptions_forget_code(struct Exceptions *exceptions,
                             const struct Code *code);
-// Ends a window, or begins to count only in windows if there are too many
-// exceptions. `cpu_ns` is the CPU time of the process. Returns true if the
-// caller must switch the event RAISE off.
+// Begins a gap if the bucket is empty. `cpu_ns` is the CPU time of the process.
+// Returns true if the caller must switch the event RAISE off.
 bool Exceptions_end(struct Exceptions *exceptions, uint64_t ticks,
                     uint64_t cpu_ns);
-// The governor calls Exceptions_look from time to time to begin and end
-// windows. Returns true if the caller must switch the event RAISE on (*on is
-// true) or off (*on is false).
+// The governor calls Exceptions_look from time to time to fill the bucket, and
+// to end windows and gaps. Returns true if the caller must switch the event
+// RAISE on.
 bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
-                     uint64_t cpu_ns, bool *on);
+                     uint64_t cpu_ns);
 // Counts all exceptions from now on, because the event RAISE could not be
 // switched off.
 void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks);
 // Marks all numbers of exceptions as unknown, because another tool has taken
 // Ocular's tool id.
 void Exceptions_lose(struct Exceptions *exceptions);
-// Sets whether there is a budget. Without a budget all exceptions are counted.
-void Exceptions_limit(struct Exceptions *exceptions, bool limited);
+// Sets the seconds per second that tracing may take, and the factor by which
+// hooks are slower than with warm caches. Without a budget `rate` is INFINITY,
+// and all exceptions are counted.
+void Exceptions_limit(struct Exceptions *exceptions, double rate,
+                      double factor);
 // Returns the bytes of memory of all labels. Only the thread that frees labels
 // calls Exceptions_bytes.
 uint64_t Exceptions_bytes(const struct Exceptions *exceptions);

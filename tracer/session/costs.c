@@ -25,12 +25,16 @@ static int64_t step_ticks(struct Engine *engine)
 
 static double hooks_s(struct Engine *engine)
 {
+    double exceptions_s =
+        EXCEPTION_S * (double)Counter_get(&engine->exceptions.events);
+
     // The sum of the hooks' costs may be some ns below 0, because the measured
     // cost of a kind of hook may be negative.
     return fmax((double)((int64_t)ThreadTraces_sum(&engine->traces).overhead +
                          step_ticks(engine)),
                 0) /
-           Clock_hz(&engine->clock);
+               Clock_hz(&engine->clock) +
+           exceptions_s;
 }
 
 static void read_costs(void *context, struct BudgetReading *reading)
@@ -50,8 +54,6 @@ static void read_costs(void *context, struct BudgetReading *reading)
     reading->threads += (double)Counter_get(&session->forks_ns) / 1e9;
     reading->threads +=
         GARBAGE_S * (double)Garbage_collections(&session->engine->garbage);
-    reading->threads +=
-        EXCEPTION_S * (double)Counter_get(&session->engine->exceptions.events);
     reading->threads += Counter_get_double(&session->engine->objects_s);
     if (session->server)
         reading->threads +=

@@ -17,7 +17,9 @@ struct Reading {
     const struct ExceptionLabel *label;
     uint32_t number, line;
     uint64_t counts[EXCEPTION_ACTS], newest;
-    double missed[EXCEPTION_ACTS];
+    // Estimated numbers, and the standard deviation of the exceptions that
+    // began.
+    double missed[EXCEPTION_ACTS], error;
 };
 
 static uint64_t count_of(uint64_t counted, double missed)
@@ -27,23 +29,20 @@ static uint64_t count_of(uint64_t counted, double missed)
 
 static bool is_known(const struct Exceptions *exceptions)
 {
-    return Counter_get(&exceptions->phase) != EXCEPTIONS_UNKNOWN &&
-           (!Counter_get(&exceptions->missed) ||
-            Counter_get(&exceptions->estimated));
+    return Counter_get(&exceptions->phase) != EXCEPTIONS_UNKNOWN;
 }
 
 // Returns the ns of CPU time for which exceptions were not counted and which
-// the estimates do not include yet. While exceptions are being counted for a
-// short time (a window), the estimates lack the ns before this window.
+// the estimates do not include yet: those of the open gap, or of the gap before
+// the open window.
 static double off_ns(const struct Exceptions *exceptions,
                      const struct Moment *at)
 {
     int64_t off = (int64_t)(at->cpu_ns - Counter_get(&exceptions->cpu_ns));
-    uint64_t phase = Counter_get(&exceptions->phase);
 
-    if (phase == EXCEPTIONS_WINDOW)
+    if (Counter_get(&exceptions->phase) != EXCEPTIONS_OFF)
         return Counter_get_double(&exceptions->pending);
-    return phase == EXCEPTIONS_OFF && off > 0 ? (double)off : 0;
+    return fmax((double)off, 0);
 }
 
 // --- Reading -----------------------------------------------------------------
@@ -64,6 +63,8 @@ static void read_kind(const struct Exceptions *exceptions, size_t number,
         out->missed[act] = Counter_get_double(&of->missed[act]) +
                            off * Counter_get_double(&of->rate[act]);
     }
+    out->error = hypot(sqrt(Counter_get_double(&of->missed_variance)),
+                       off * Counter_get_double(&of->rate_error));
 }
 
 static void read_kinds(const struct Exceptions *exceptions, size_t count,
@@ -141,10 +142,7 @@ static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
                          const struct Moment *at)
 {
     const struct Exceptions *exceptions = at->exceptions;
-    const struct ExceptionEstimate *of = &exceptions->estimates[read->number];
     const struct ExceptionRate *rate = &rates->kinds[read->number];
-    double raised = (double)read->counts[EXCEPTION_RAISED];
-    double missed = fmax(read->missed[EXCEPTION_RAISED], 0);
 
     if (read->line)
         row->line = read->line;
@@ -154,14 +152,14 @@ static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
             (double)(int64_t)(read->label->began - at->start_ticks) / at->hz;
     if (!is_known(exceptions))
         return;
-    row->raised = count_of(read->counts[EXCEPTION_RAISED], missed);
+    row->raised = count_of(read->counts[EXCEPTION_RAISED],
+                           read->missed[EXCEPTION_RAISED]);
     row->passed = count_of(read->counts[EXCEPTION_PASSED],
                            read->missed[EXCEPTION_PASSED]);
     row->raised_per_s = rate->weighted[EXCEPTION_RAISED] / rates->all_s;
     row->passed_per_s = rate->weighted[EXCEPTION_PASSED] / rates->all_s;
-    if (missed > 0)
-        row->error =
-            Counter_get_double(&of->error) * missed / (raised + missed);
+    if (read->error > 0 && row->raised)
+        row->error = read->error / (double)row->raised;
 }
 
 // Makes the next snapshot fill the rows of functions whose estimated exceptions
