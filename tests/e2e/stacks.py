@@ -11,39 +11,31 @@ from e2e.program import PYTHON, SLOW, start, write
 PROGRAM = """
 import threading, time
 import ocular
-
 def spin(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
-
 def short():
     spin(0.01)
-
 def long():
     spin(0.03)
-
 def again(depth):
     if depth:
         again(depth - 1)
     else:
         spin(0.01)
-
 def work():
     short()
     long()
     again(5)
-
 def main():
     while True:
         work()
-
 def deep(depth):
     if depth:
         deep(depth - 1)
     while True:
         spin(0.01)
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False,
                      overhead_budget=0.05)
 print(ocular._ocular.socket_path(), flush=True)

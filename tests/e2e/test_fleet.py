@@ -20,20 +20,15 @@ from tui.emulated import Top
 PROGRAM = """
 import multiprocessing, os, signal, sys, time
 import ocular
-
 SETTINGS = dict(serve=True, quiet=True, perfetto=False, deinstrument_threshold=0,
                 overhead_budget=None)
-
 def work():
     pass
-
 def wait():
     while True:
         time.sleep(0.01)
-
 def drag(seconds):
     time.sleep(seconds)
-
 def live(calls, seconds):
     for _ in range(calls):
         work()
@@ -41,16 +36,13 @@ def live(calls, seconds):
     while seconds:
         drag(seconds)
     wait()
-
 def spawned(calls, seconds):
     ocular.start_tracing(**SETTINGS)
     live(calls, seconds)
-
 def forked(calls, seconds):
     while not ocular.is_tracing(): # the child's own trace begins a little later
         time.sleep(0.01)
     live(calls, seconds)
-
 def main():
     spawn = multiprocessing.get_context("spawn")
     if "TRACED" in os.environ:
@@ -70,7 +62,6 @@ def main():
         elif how == "plain":
             spawn.Process(target=live, args=arguments).start()
     os.killpg(0, signal.SIGKILL)
-
 if __name__ == "__main__":
     main()
 """

@@ -14,17 +14,14 @@ from e2e.program import PYTHON, write
 
 FORKS = """
 import os, sys, time, ocular
-
 def work(n):
     return n + 1
-
 def child():
     while not ocular.is_tracing():
         time.sleep(0.01)
     for n in range(100):
         work(n)
     sys.exit(0)
-
 for _ in range(3):
     pid = os.fork()
     if not pid:
@@ -51,10 +48,8 @@ print(repr(done.stderr))
 
 MULTIPROCESSING = """
 import multiprocessing, os, sys
-
 def work(n):
     return n + 1
-
 def child(pipe):
     import ocular
     for n in range(100):
@@ -62,7 +57,6 @@ def child(pipe):
     rows = ocular.snapshot()["functions"] if ocular.is_tracing() else []
     calls = [row["calls"] for row in rows if row["name"] == "work"]
     pipe.send((calls, f"{os.getpid()}.sock" in os.listdir(sys.argv[1])))
-
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()

@@ -29,16 +29,12 @@ def screen(pid, keys, *options):
 
 SERVICE = """
 import asyncio, os, ocular, sys, time
-
 async def fast():
     await asyncio.sleep(0.001)
-
 async def slow():
     await asyncio.sleep(0.2)
-
 async def blocks():
     time.sleep(0.15)
-
 async def main():
     ended = asyncio.get_running_loop().create_future()
     asyncio.get_running_loop().add_reader(0, ended.set_result, None)
@@ -46,7 +42,6 @@ async def main():
     while not ended.done():
         await asyncio.gather(fast(), fast(), slow(), blocks())
     asyncio.get_running_loop().remove_reader(0)
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 asyncio.run(main())
 """
@@ -75,15 +70,12 @@ def test_which_endpoint_is_slow_and_what_blocks(tmp_path):
 
 HANGS = """
 import asyncio, ocular, os, sys
-
 async def ask(event):
     await event.wait()
-
 async def handler(event, number):
     if number == 20:
         await ask(event)
     await asyncio.sleep(0.01)
-
 async def main():
     event = asyncio.Event()
     ended = asyncio.get_running_loop().create_future()
@@ -94,7 +86,6 @@ async def main():
     print(os.getpid(), flush=True)
     await ended
     event.set()
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 asyncio.run(main())
 """
@@ -115,23 +106,18 @@ def test_where_a_call_hangs(tmp_path):
 
 SHOP = """
 import json, ocular, os, random, sys, threading
-
 prices = [random.random() for _ in range(300_000)]
 order = json.dumps([{"id": i, "price": i / 7} for i in range(50)])
-
 def handle():
     return sum(item["price"] for item in json.loads(order))
-
 def report():
     return sorted(prices)[0]
-
 def serve(reports):
     while True:
         for _ in range(1000):
             handle()
         if reports:
             report()
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 for number in range(4):
     threading.Thread(target=serve, args=(number == 0,), daemon=True).start()
@@ -169,16 +155,12 @@ def test_why_one_core_is_full(tmp_path):
 
 LEAK = """
 import asyncio, logging, os, ocular, sys, time, warnings
-
 async def leaks(event):
     await event.wait()
-
 async def works():
     await asyncio.sleep(0.01)
-
 async def fails():
     raise ValueError
-
 async def main():
     works(), works(), works()
     failed = asyncio.create_task(fails())
@@ -196,7 +178,6 @@ async def main():
         await asyncio.gather(*(works() for _ in range(50)))
     loop.remove_reader(0)
     event.set()
-
 logging.disable()
 warnings.simplefilter("ignore")
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
@@ -222,18 +203,13 @@ def test_what_leaks(tmp_path):
 
 RAISES = """
 import json, os, ocular, select
-
 prices = {"tea": 3}
-
 class OutOfStock(Exception):
     pass
-
 def price(name):
     return prices[name]
-
 def take(name):
     raise OutOfStock(name)
-
 def order(number):
     for name in ("tea", "wood", "wood", "wood"):
         try:
@@ -249,7 +225,6 @@ def order(number):
             json.loads("[")
         except ValueError:
             pass
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 for number in range(10):
     order(number)
@@ -276,42 +251,32 @@ def test_which_exceptions_are_raised(tmp_path):
 
 ORDERS = """
 import asyncio, json, ocular, os, socket, sys, threading, time
-
 DELAY_S = float(sys.argv[2])  # time that the database needs for each query
-
 def answers(peer):
     while peer.recv(100):
         time.sleep(DELAY_S)
         peer.sendall(b"[1, 2, 3]")
-
 ours, theirs = socket.socketpair()
 threading.Thread(target=answers, args=(theirs,), daemon=True).start()
-
 def query(text):
     ours.sendall(text)
     return json.loads(ours.recv(100))
-
 def handle():
     rows = query(b"select")
     return [json.dumps({"row": row}) for row in rows * 3000]
-
 async def fetch(reader, writer):
     writer.write(b"select")
     return json.loads(await reader.read(100))
-
 async def page(reader, writer):
     rows = await fetch(reader, writer)
     return [json.dumps({"row": row}) for row in rows * 3000]
-
 async def main():
     streams = await asyncio.open_connection(sock=ours)
     while True:
         await page(*streams)
-
 def serve():
     while True:
         handle()
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 work = serve if sys.argv[1] == "handle" else lambda: asyncio.run(main())
 threading.Thread(target=work, daemon=True).start()

@@ -24,15 +24,12 @@ NAMES = ["x.json.gz", "x.pftrace"]
 # on the stack when the trace starts, and end() is on the stack when the trace ends.
 PROGRAM = """
 import json, ocular, sys
-
 def begin():
     ocular.start_tracing(output=name, quiet=True, **settings)
-
 def end():
     final = ocular.stop_tracing()
     with open(name + ".final", "w") as file:
         json.dump(final, file)
-
 def leaf(n=0):
     return n
 """
@@ -44,21 +41,17 @@ for name in sys.argv[1:]:
 WHOLE = r"""
 import asyncio, threading, time
 from ocular.demo import pure
-
 settings = {"deinstrument_threshold": 0}
 sys.setrecursionlimit(12_000)
 ODD = ['a"b\\c\n\t\x01', "\u2028\u00e9\U0001f468", "\udc80\ud800", "", "</script><b>%s%n",
        "\u202etxt", "n\u00e4" * 60, "loop", "null", "{}", "B", "\x7f\x1b[31m"]
-
 def make_odd(name):
     space = {}
     exec(compile("def f(): pass", name, "exec"), space)
     space["f"].__code__ = space["f"].__code__.replace(co_qualname=name)
     return space["f"]
-
 def down(n):
     return down(n - 1) if n else 0
-
 def count(n):
     while n:
         n -= 1
@@ -66,31 +59,23 @@ def count(n):
             continue
         for inner in range(2):
             pass
-
 def naps():
     nap()
     nap()
-
 def nap():
     time.sleep(0.02)
-
 # --- Tasks, and more threads than two sequences of packets have clocks for
-
 async def numbers(count):
     for number in range(count):
         await asyncio.sleep(0)
         yield number
-
 async def adds(count):
     return sum([number async for number in numbers(count)])
-
 async def fails():
     await asyncio.sleep(0)
     raise KeyError
-
 async def tasks():
     await asyncio.gather(*map(adds, range(9)), fails(), return_exceptions=True)
-
 def start_threads():
     for name in ["one", "two \u00e4", "%s\u202e", "x" * 300, *ODD, *map(str, range(140))]:
         thread = threading.Thread(target=leaf, name=name)
@@ -102,29 +87,23 @@ def start_threads():
         thread.start()
     for thread in together:
         thread.join()
-
 # --- The start and the end are in the middle
-
 def steps():
     for _ in range(3):
         leaf()
         yield
-
 def inner(generator):
     begin()
     next(generator)
     leaf()
-
 def outer():
     generator = steps()
     next(generator)
     inner(generator)
     leaf()
     list(generator)
-
 def ends(depth):
     ends(depth - 1) if depth else end()
-
 def main():
     functions = [make_odd(name) for name in ODD]
     outer()
@@ -142,7 +121,6 @@ def main():
 """
 DARK = """
 settings = {"deinstrument_threshold": 50}
-
 def main():
     begin()
     for n in range(300):
@@ -151,7 +129,6 @@ def main():
 """
 FORGOTTEN = """
 settings = {"deinstrument_threshold": 0, "timeline_limit": 1 << 20, "timeline_spill": False}
-
 def main():
     begin()
     for n in range(80_000):

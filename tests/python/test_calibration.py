@@ -13,15 +13,12 @@ PRELUDE = """
 import os, sys, threading, time, types
 import ocular
 from ocular import _probes
-
 meddle = []
 made = _probes.table
-
 def compiled(source, **names):
     "As if it stood there."
     exec(compile(source, _probes.__file__, "exec"), names)
     return names
-
 meddling = compiled('''
 def meddling(run):
     def hooked_run(probe, numbers):
@@ -30,16 +27,12 @@ def meddling(run):
         run(probe, numbers)
     return hooked_run
 ''', meddle=meddle)["meddling"]
-
 def table():
     return [(base, run, callee, meddling(hooked) if run.__name__ == "call" else hooked,
              *rest) for base, run, callee, hooked, *rest in made()]
-
 _probes.table = table
-
 def f(x):
     return x
-
 def work(seconds=0.02):
     "Makes new functions all the time, so that hooks are installed and removed."
     end = time.thread_time() + seconds
@@ -48,11 +41,9 @@ def work(seconds=0.02):
         for x in range(30):
             new(x)
         sum(range(10_000))
-
 def start(**more):
     ocular.start_tracing(perfetto=False, deinstrument_threshold=20,
                          overhead_budget=0.5, quiet=True, **more)
-
 def calls(name):
     reported = ocular.snapshot()
     return sum(row["calls"] for row in reported["functions"] + reported["retired"]
@@ -75,12 +66,10 @@ def test_a_fork_there(tmp_path):
         + """
 import warnings
 from e2e.client import Client
-
 def fork():
     child = os.fork()
     if child:
         print(os.waitpid(child, 0)[1], flush=True)
-
 def look():
     path = os.path.join(os.environ["OCULAR_DIR"], f"{os.getpid()}.sock")
     end = time.monotonic() + 20
@@ -88,7 +77,6 @@ def look():
         time.sleep(0.01)
     with Client(path) as viewer:
         return viewer.snapshot()["pid"]
-
 # A fork in the middle of a start does not end Ocular's threads, so CPython warns.
 warnings.simplefilter("ignore", DeprecationWarning)
 ocular.serve()

@@ -372,24 +372,19 @@ HEAP = """
 import ctypes, sys
 sys.path[:0] = {path!r}
 import ocular, test_churn
-
 class Mallinfo2(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in (
         "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
         "uordblks", "fordblks", "keepcost")]
-
 libc = ctypes.CDLL(None)
 libc.mallinfo2.restype = Mallinfo2
-
 def in_use():
     info = libc.mallinfo2()
     return info.uordblks + info.hblkhd
-
 def run_all(made):
     for one in made:
         one()
         one()
-
 ocular.start_tracing(perfetto=True, quiet=True, serve=True)  # allocates what is kept
 run_all(test_churn.copies(10))
 ocular.snapshot()
@@ -419,7 +414,6 @@ def test_the_programs_heap_is_left_alone(tmp_path):
 MEASURED = """
 import tracemalloc
 import ocular
-
 space = {}
 exec("def long(a=1):\\n" + "    a = a + 1\\n" * 3_000, space)
 long = space["long"]

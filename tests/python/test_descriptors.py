@@ -15,15 +15,12 @@ pytestmark = pytest.mark.once
 
 CLOSES_ALL = """
 import os, sys, threading, time, ocular
-
 def g(x):
     return x + 1
-
 for i in range(20_000):
     g(i)
 stop = False
 refused = written = 0
-
 def export():
     global refused, written
     while not stop:
@@ -32,7 +29,6 @@ def export():
             written += 1
         except OSError:
             refused += 1
-
 thread = threading.Thread(target=export)
 thread.start()
 bad, rounds, end = [], 0, time.monotonic() + 60
@@ -58,13 +54,10 @@ print(bad, refused >= 20)
 
 READS_ITS_OWN = """
 import hashlib, os, threading, time
-
 stop = False
-
 def hasher():
     while not stop:
         hashlib.sha256(bytes(2_000_000)).digest()
-
 threads = [threading.Thread(target=hasher) for _ in range(6)]
 for each in threads:
     each.start()
@@ -88,18 +81,14 @@ print(bad)
 
 HAS_NO_STREAMS = """
 import json, os, sys, threading, time, ocular
-
 for fd in (0, 1, 2):
     os.close(fd)
 ocular.start_tracing(deinstrument_threshold=0, quiet=True, output="trace.json", serve=True)
-
 def g(x):
     return x + 1
-
 for i in range(20_000):
     g(i)
 stop, stray = False, 0
-
 def log():
     global stray
     while not stop:
@@ -110,7 +99,6 @@ def log():
             except OSError:
                 pass
         time.sleep(0.0005)
-
 thread = threading.Thread(target=log)
 thread.start()
 command = f"{sys.argv[1]} -p {os.getpid()} --once </dev/null >/dev/null 2>&1"

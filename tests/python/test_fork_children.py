@@ -11,26 +11,21 @@ from e2e.program import PYTHON, SLOW, Running, run, write
 PROGRAM = """
 import json, os, sys, time
 import ocular
-
 M = sys.monitoring
 E = M.events
-
 def made(number):
     names = {}
     exec(f"def f{number}(x):\\n for i in range(3): x += i\\n return x", names)
     return names[f"f{number}"]
-
 functions = [made(number) for number in range(300)]
 young = made(300)
 ocular.start_tracing(**SETTINGS)
 for function in functions:
     function(1)
-
 def armed():
     "Returns the number of functions with hooks of Ocular."
     ours = [i for i in range(6) if (M.get_tool(i) or "").startswith("ocular")]
     return sum(any(M.get_local_events(i, f.__code__) for i in ours) for f in functions)
-
 def in_child(what):
     reading, writing = os.pipe()
     child = os.fork()
@@ -44,15 +39,12 @@ def in_child(what):
         answer = json.load(file)
     assert os.waitpid(child, 0)[1] == 0
     return answer
-
 def untouched():
     return armed(), [function(1) for function in functions[:3]]
-
 def settled():
     before = armed()
     tracing = ocular.is_tracing()
     return before, tracing, armed(), [M.get_tool(i) for i in (3, 4, 5)]
-
 def lives_on():
     "Hooks that are called in the child ask Ocular to free the parent's trace."
     if SERVES: # perhaps the child's own trace begins
@@ -61,10 +53,8 @@ def lives_on():
     while any(M.get_tool(i) for i in (3, 4, 5)) and time.monotonic() < end:
         functions[int(time.monotonic() * 1000) % 300](1)
     return armed()
-
 def nested():
     return in_child(settled)
-
 def traced_anew():
     young(1) # its first call, while nothing is traced
     ocular.start_tracing(quiet=True, perfetto=False, deinstrument_threshold=0)
@@ -73,7 +63,6 @@ def traced_anew():
     final = ocular.stop_tracing()
     calls = {row["name"]: row["calls"] for row in final["functions"]}
     return calls["f0"], calls.get("f300")
-
 def thrown_into():
     def generator():
         try:
@@ -83,7 +72,6 @@ def thrown_into():
     it = generator()
     next(it)
     return it.throw(KeyError)
-
 print(json.dumps({each.__name__: in_child(each) for each in
                   (untouched, settled, lives_on, nested, traced_anew, thrown_into)}))
 assert armed() == 300
@@ -94,10 +82,8 @@ ocular.stop_tracing()
 SEVERAL = """
 import os, sys, time
 import ocular
-
 def work():
     return sum(range(100))
-
 ocular.start_tracing(output="t.json", serve=True, children=CHILDREN)
 for number in range(4):
     if os.fork() == 0:

@@ -459,9 +459,7 @@ GEVENT = """
     import gevent, gevent.queue, gevent.pool, queue, threading
     from collections import Counter
     import ocular
-
     calls, edges, stacks = Counter(), Counter(), {}
-
     # The program itself counts the calls and callers in each greenlet.
     def counted(function):
         name = function.__name__
@@ -477,45 +475,36 @@ GEVENT = """
                 if not stack:
                     del stacks[id(gevent.getcurrent())]
         return shell
-
     @counted
     def leaf(n): return n
-
     @counted
     def put(box, n):
         gevent.sleep(0.0005 * (n % 3))
         box.put(leaf(n))
-
     @counted
     def produce(box, count):
         for n in range(count): put(box, n)
-
     @counted
     def take(box):
         return leaf(box.get())
-
     @counted
     def consume(box, count):
         for _ in range(count): take(box)
-
     @counted
     def sleeper(n):
         time.sleep(0.001 * n)  # gevent's own sleep
         leaf(n)
         gevent.sleep(0)
         if n % 4 == 0: raise ValueError(n)
-
     @counted
     def thread():
         box = queue.Queue()
         gevent.joinall([gevent.spawn(produce, box, 5), gevent.spawn(consume, box, 5)])
-
     @counted
     def forever():
         while True:
             gevent.sleep(0.002)
             leaf(0)
-
     def main():
         box = gevent.queue.Queue(3)
         jobs = [gevent.spawn(produce, box, 20) for _ in range(10)]
@@ -531,7 +520,6 @@ GEVENT = """
         gevent.killall(killed)
         # A thread of the hub runs this, outside of its greenlets.
         return gevent.get_hub().threadpool.apply(sum, ([1, 2],))
-
     gevent.get_hub().handle_error = lambda *_: None  # the ValueErrors
     threshold, path = int(sys.argv[1]), sys.argv[2]
     ocular.start_tracing(deinstrument_threshold=threshold, quiet=True, output=path,

@@ -9,34 +9,28 @@ from e2e.program import PYTHON, SLOW, run, write
 SOURCE = """
 import ctypes, resource, sys, threading
 import ocular
-
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 SIZES = [1 << 16, 1 << 12, *range(1040, 8, -16)]
 limits = resource.getrlimit(resource.RLIMIT_AS)
-
 def work(n):
     return n + 1
-
 def take_all():
     pages = int(open("/proc/self/statm").read().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), limits[1]))
     for size in SIZES:
         while libc.malloc(size):
             pass
-
 def ask():
     try:
         {ask}
         return "done"
     except (MemoryError, RuntimeError, OSError):
         return "refused"
-
 def main():
     take_all()
     said.append(ask())
     resource.setrlimit(resource.RLIMIT_AS, limits)
-
 ocular.start_tracing(quiet=True, {settings})
 for i in range(1000):
     work(i)

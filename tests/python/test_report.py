@@ -13,12 +13,10 @@ from e2e.program import PYTHON, run, script, write
 WORK = """
 import time
 import ocular
-
 def spin(s):
     end = time.thread_time() + s
     while time.thread_time() < end:
         pass
-
 def row(name):
     snapshot = ocular.snapshot()
     rows = [r for r in snapshot["functions"] if r["name"] == name]
@@ -72,12 +70,10 @@ def test_a_phase_that_is_over_keeps_its_rank(tmp_path):
         WORK
         + """
 import json
-
 def later():
     end = time.thread_time() + 0.01
     while time.thread_time() < end:
         pass
-
 ocular.start_tracing(overhead_budget=0.05, perfetto=False)
 spin(1)
 while row("spin")["run_samples"] < 5:
@@ -112,7 +108,6 @@ def test_what_it_rests_on(tmp_path):
         WORK
         + """
 import json
-
 ocular.start_tracing(overhead_budget=0.05, perfetto=False)
 while row("spin")["run_samples"] < 30:
     spin(0.05)
@@ -165,15 +160,12 @@ def test_time_by_caller(tmp_path):
         WORK
         + """
 import threading
-
 took = {"often": 0, "work": 0}  # seconds, including waits for a CPU
 rounds = 0  # with 0.06 s of CPU time each
-
 def often():
     begin = time.perf_counter()
     spin(0.05)
     took["often"] += time.perf_counter() - begin
-
 def work():
     global rounds
     while row("spin")["run_samples"] < 100:
@@ -182,13 +174,11 @@ def work():
         begin = time.perf_counter()
         spin(0.01)
         took["work"] += time.perf_counter() - begin
-
 def alone():
     while row("alone")["run_samples"] < 5:
         end = time.thread_time() + 0.01
         while time.thread_time() < end:
             pass
-
 thread = threading.Thread(target=alone)
 thread.start()
 thread.join()

@@ -198,7 +198,6 @@ def test_each_thread_has_its_own(tracing):
 CAGE = """
 import ctypes, json, ocular, sys, struct, time
 calls = {"process_vm_readv": 310, "pread64": 17}  # x86-64
-
 def forbid(*names):
     code = struct.pack("=HBBI", 0x20, 0, 0, 0)  # loads the call's number
     for name in names:
@@ -213,10 +212,8 @@ def forbid(*names):
         sys.exit(77)
     if libc.syscall(317, ctypes.c_ulong(1), ctypes.c_ulong(1), program):
         sys.exit(77)  # seccomp cannot filter all threads
-
 def burn():
     return sum(i for i in range(1000))
-
 when, *names = sys.argv[1:]
 if when == "before":
     forbid(*names)
@@ -226,16 +223,13 @@ if when == "after":
     forbid(*names)
 for _ in range(3000):
     burn()
-
 def calls(snapshot):
     return sum(row["calls"] for row in snapshot["functions"] if row["name"] == "burn")
-
 def is_enough(snapshot):
     if "pread64" in names:
         again = when == "before" or calls(snapshot) >= before + 16
         return snapshot["sampler"]["trouble"] and again
     return sum(row["samples"] for row in snapshot["functions"]) >= 10
-
 before = calls(ocular.snapshot())
 limit = time.monotonic() + 60
 while not is_enough(ocular.snapshot()) and time.monotonic() < limit:
