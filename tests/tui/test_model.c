@@ -46,7 +46,7 @@ static double key_of(const struct Row *row)
     double key = COLUMNS[id].key(row);
     if (id == COLUMN_WALL_P99 && isnan(key))
         key = row->now->wall_p50_s;
-    if (id == COLUMN_WALL_P99 && Row_hangs(row))
+    if ((id == COLUMN_WALL_P99 || id == COLUMN_WALL_MAX) && Row_hangs(row))
         return fmax(key, row->now->oldest_s);
     return id == COLUMN_SHARE ? share_of(row) : key;
 }
@@ -185,29 +185,33 @@ TEST_WITH(test_an_idle_program, prepare, finish)
 }
 
 // If a call of a function hangs, the age of its oldest call is the sort key.
-// Functions without an ended call come last.
+// A main loop, which began with the program, comes last.
 TEST_WITH(test_the_order_of_latencies, prepare, finish)
 {
     static const char *const order[] = {
-        "make_handler.<locals>.wrapper", // has a call of 18 s
+        "never ends", "make_handler.<locals>.wrapper", // has a call of 18 s
         "idle", "\xe6\x95\xb0\xe6\x8d\xae\xe8\xa1\xa8.\xe8\xaf\xbb\xe5\x8f\x96",
         "Plan.execute"};
     struct Snapshot *snapshot = Sample_new((struct SampleSpec){.tick = 0});
     struct Function *loop = &Sample_functions(snapshot)[0];
-    loop->name = "main";
+    loop->name = loop->file = "main";
     loop->calls = loop->in_flight = 1;
-    loop->oldest_s = 600;
+    loop->oldest_s = snapshot->uptime_s;
     loop->wall_p50_s = loop->wall_p99_s = loop->wall_max_s = NAN;
+    loop[9] = *loop;
+    loop[9].id = 900;
+    loop[9].name = "never ends";
+    loop[9].oldest_s = 600;
     assert_int_equal(Model_push(&model, snapshot), 0);
     Model_sort_by(&model, COLUMN_AVG);
     Model_invert(&model);
     Model_show_latency(&model, true);
     assert_int_equal(model.sort, COLUMN_WALL_P99);
     assert_false(model.invert);
-    for (size_t i = 0; i < 4; i++)
-        assert_string_equal(name_at(i), order[i]);
     for (size_t i = 0; i < 5; i++)
-        assert_string_not_equal(name_at(i), "main");
+        assert_string_equal(name_at(i), order[i]);
+    Model_sort_by(&model, COLUMN_WALL_MAX);
+    assert_string_equal(name_at(0), order[0]);
     Model_sort_by(&model, COLUMN_OLDEST);
     assert_string_equal(name_at(0), "main");
     // The main view and the latency view remember separate orders.

@@ -289,21 +289,30 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
     static const struct {
         double oldest, p99, max;
         uint64_t calls, in_flight;
+        double uptime;
         bool hangs;
     } cases[] = {
-        {1.1, .01, .02, 19, 1, true},
-        {.9, .01, .02, 19, 1, false}, // This call can end soon.
-        {1.1, .2, .3, 19, 1, false},  // This call is not much longer than P99.
-        {2.1, .2, .3, 19, 1, true},
-        {2.1, NAN, 1.9, 19, 1, true},
-        {2.1, NAN, 2.2, 19, 1, false}, // An earlier call took just as long.
-        {2.1, NAN, NAN, 19, 1, false},
+        {1.1, .01, .02, 19, 1, 0, true},
+        {.9, .01, .02, 19, 1, 0, false}, // This call can end soon.
+        {1.1, .2, .3, 19, 1, 0,
+         false}, // This call is not much longer than P99.
+        {2.1, .2, .3, 19, 1, 0, true},
+        {2.1, NAN, 1.9, 19, 1, 0, true},
+        {2.1, NAN, 2.2, 19, 1, 0, false}, // An earlier call took just as long.
+        {2.1, NAN, NAN, 19, 1, 0, false},
         // P99 says little if few calls have ended, as with a main loop or the
         // threads of a pool.
-        {600, .01, .02, 9, 1, false},
-        {600, .01, .02, 12, 3, false},
-        {NAN, .01, .02, 19, 0, false},
-        {NAN, .01, .02, 19, NULL_U64, false},
+        {600, .01, .02, 9, 1, 0, false},
+        {600, .01, .02, 12, 3, 0, false},
+        // A main loop begins soon after tracing, and no hook has seen the call
+        // that only a stack has shown.
+        {600, .01, .02, 9, 1, 606, true},
+        {600, NAN, NAN, 1, 1, 604, false},
+        {600, NAN, NAN, 1, 2, 606, false},
+        {4.9, NAN, NAN, 1, 1, 606, false},
+        {5.1, NAN, NAN, 1, 1, 606, true},
+        {NAN, .01, .02, 19, 0, 606, false},
+        {NAN, .01, .02, 19, NULL_U64, 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         function.oldest_s = cases[i].oldest;
@@ -311,6 +320,8 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
         function.wall_max_s = cases[i].max;
         function.calls = cases[i].calls;
         function.in_flight = cases[i].in_flight;
+        function.file = "main.py";
+        row.uptime_s = cases[i].uptime;
         assert_int_equal(Row_hangs(&row), cases[i].hangs);
         says(COLUMN_OLDEST, &cycles);
         assert_int_equal(strchr(cell.text, '!') != NULL, cases[i].hangs);

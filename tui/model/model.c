@@ -75,6 +75,7 @@ static void update_rows(struct Model *model)
         const struct Function *function = &snapshot->functions[i];
         struct Row *row = RowTable_take(&model->rows, function->id);
         Row_take(row, function, model->window, model->fleet);
+        row->uptime_s = snapshot->uptime_s;
         row->deopt = Deopt_has(&deopt, function);
     }
     share_out(model);

@@ -231,6 +231,14 @@ double Row_cpu(const struct Row *row)
     return calls > 0 ? row->cpu_s / calls : NAN;
 }
 
+bool Row_is_late(const struct Row *row)
+{
+    const struct Function *now = row->now;
+    // If a stack has shown a call, its age is only a lower bound.
+    return Row_u64(now->calls) >= Row_u64(now->in_flight) &&
+           row->uptime_s - now->oldest_s > HANG_LATE_S && OwnFile_is(now->file);
+}
+
 bool Row_hangs(const struct Row *row)
 {
     const struct Function *now = row->now;
@@ -240,8 +248,11 @@ bool Row_hangs(const struct Row *row)
     // Calls that no hook has seen begin are not among the counted calls.
     double ended =
         Row_u64(now->calls) - (now->in_flight_is_least == 1 ? 0 : in_flight);
-    return in_flight > 0 && ended >= HANG_ENDED && now->oldest_s > HANG_S &&
-           now->oldest_s > usual;
+    bool late = Row_is_late(row);
+    if (late && isnan(usual))
+        usual = HANG_FIRST_S;
+    return in_flight > 0 && (late || ended >= HANG_ENDED) &&
+           now->oldest_s > HANG_S && now->oldest_s > usual;
 }
 
 double Row_recent_cost(const struct Row *row)

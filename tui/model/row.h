@@ -37,10 +37,14 @@ enum ColumnId { // Columns in the order on the screen.
 // HANG_TIMES times P99. If P99 is not known, a call hangs if it takes longer
 // than HANG_S seconds and longer than the longest ended call. At least
 // HANG_ENDED calls of the function must have ended, because a main loop or a
-// thread of a pool may run for hours.
+// thread of a pool may run for hours. Fewer calls are enough for the program's
+// own function if all its calls began later than HANG_LATE_S seconds after
+// tracing. If none of them has ended, one hangs after HANG_FIRST_S seconds.
 #define HANG_S 1.0
 #define HANG_ENDED 10
 #define HANG_TIMES 10
+#define HANG_LATE_S 5.0
+#define HANG_FIRST_S 5.0
 
 // struct RowBase contains the counts at the reset, which are subtracted from
 // the newest counts. Before the first reset all members are 0.
@@ -65,6 +69,7 @@ struct Row {
     double part_share;
     // Stretch of time in which the snapshot's shares were measured.
     struct Window window;
+    double uptime_s; // Time of the snapshot in seconds since tracing began.
     // The worker whose numbers for this function stand out. The worker is
     // unknown if the snapshot is of one process.
     struct FunctionStandouts workers;
@@ -131,8 +136,10 @@ bool Row_may_run(const struct Function *function);
 // Returns the mean CPU time of a call and its callees, in seconds. Returns NaN
 // if the CPU time or the number of calls is not known.
 double Row_cpu(const struct Row *row);
-// Returns true if the function's oldest unfinished call hangs. A function none
-// of whose calls has ended may be a main loop, so it does not hang.
+// Returns true if the function's calls in flight began when the program had
+// already run for some time, so the function is no main loop.
+bool Row_is_late(const struct Row *row);
+// Returns true if the function's oldest unfinished call hangs.
 bool Row_hangs(const struct Row *row);
 // Returns true if the function was not called in the last minute, has no
 // unfinished call, and is on no stack that was sampled in the window. Samples

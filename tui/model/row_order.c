@@ -101,8 +101,10 @@ static struct SortItem item_of(const struct RowTable *table, size_t index,
     // busy function because some of its calls were cut off.
     if (id == COLUMN_WALL_P99 && !request->baseline && isnan(item.key))
         item.key = row->now->wall_p50_s;
-    // If a call hangs, it has no latency yet, so its age is used.
-    if (id == COLUMN_WALL_P99 && !request->baseline && Row_hangs(row))
+    // The age of a call in flight is a lower bound of its latency.
+    if ((id == COLUMN_WALL_P99 || id == COLUMN_WALL_MAX) &&
+        !request->baseline &&
+        (Row_hangs(row) || (isnan(item.key) && Row_is_late(row))))
         item.key = fmax(item.key, row->now->oldest_s);
     if (id == COLUMN_SHARE && !request->baseline)
         item.key = seen_share(row, item.key);

@@ -211,7 +211,7 @@ static const struct HelpMark MARKS[] = {
      "all are: it runs at full speed and is only sampled"},
     {STYLE_ALERT, "3m!", "older than 150 s, though it runs: a re-arms it"},
     {STYLE_ALERT, "OLDEST 18s!",
-     "it hangs: over 1 s and 10 x P99; not if no call has ended yet"},
+     "it hangs: over 1 s and 10 x P99, or 5 s if no call has ended yet"},
     {STYLE_STRONG, ">= 512", "at least so many: it was dark for a time"},
     {STYLE_STRONG, "~ 8.1G", "an estimate from samples and mean cost"},
     {STYLE_STRONG, "< 53",
