@@ -51,6 +51,8 @@ static const struct Field LISTING_FIELDS[] = {
     F64(Listing, at_s),
     LIST(Listing, rows, row_count, ROW_RECORD),
     LIST(Listing, natives, native_count, NATIVE_RECORD),
+    U64(Listing, waits_line),
+    F64(Listing, waits_s),
 };
 const struct Record LISTING_RECORD = RECORD(Listing, "listing", LISTING_FIELDS);
 

@@ -87,6 +87,11 @@ struct Listing {
     double process_start_s; // Unix time at which the process began.
     // Seconds from the start of tracing to the making of this listing.
     double at_s;
+    // Line at which a call waits in a thread, and seconds for which the thread
+    // has not run. Null if no call waits for long. Of several calls, the one
+    // that has waited for the longest time.
+    uint64_t waits_line;
+    double waits_s;
     const struct ListingRow *rows;
     size_t row_count;
     // CPU times of C functions, largest first; empty if no viewer has asked for

@@ -69,7 +69,9 @@ def test_which_endpoint_is_slow_and_what_blocks(tmp_path):
 
 
 HANGS = """
-import asyncio, ocular, os, sys
+import asyncio, ocular, os, sys, threading
+def stays(lock):
+    lock.acquire()
 async def ask(event):
     await event.wait()
 async def handler(event, number):
@@ -87,21 +89,24 @@ async def main():
     await ended
     event.set()
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
+lock = threading.Lock()
+lock.acquire()
+threading.Thread(target=stays, args=(lock,), daemon=True).start()
 asyncio.run(main())
 """
 
 
 def test_where_a_call_hangs(tmp_path):
     """The handler is at the top of the slow functions, and its code has a mark at the line
-    at which it is suspended."""
-    keys = keys_of("Which endpoint is slow?") + "/handler<Enter><Enter>"
+    at which it is suspended. So has the code of a function that waits in a thread."""
 
-    def answer():
-        drawn = screen(program.pid, keys + "<Frame:3>")
-        return re.search(r"await ask\(event\) +◂ request 20 waits, age ", drawn)
+    def answer(name="handler", mark=r"await ask\(event\) +◂ request 20 waits, age "):
+        keys = keys_of("Which endpoint is slow?") + f"/{name}<Enter><Enter><Frame:3>"
+        return re.search(mark, screen(program.pid, keys))
 
     with Running(tmp_path, HANGS) as program:
         assert wait_until(answer)
+        assert wait_until(lambda: answer("stays", r"acquire\(\) +◂ a thread waits, age >"))
 
 
 SHOP = """

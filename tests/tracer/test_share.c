@@ -141,17 +141,17 @@ TEST_WITH(test_threads_that_stay, set_up, NULL)
 
     assert_int_equal(ShareStill_get(&still, 5, &age), 0);
     // The numbers of a turn are complete when the next turn begins.
-    ShareStill_add(&still, 1, 300, 2000);
-    ShareStill_add(&still, 1, 900, 2000);
-    ShareStill_add(&still, 2, 700, 3000);
+    ShareStill_add(&still, 1, 300, 2000, 5);
+    ShareStill_add(&still, 1, 900, 2000, 7);
+    ShareStill_add(&still, 2, 700, 3000, 6);
     assert_int_equal(ShareStill_get(&still, 2500, &age), 2);
-    assert_int_equal(age, 900);
-    ShareStill_add(&still, 3, 100, 4000);
+    assert_true(age == 900 && Counter_get(&still.unit) == 7);
+    ShareStill_add(&still, 3, 100, 4000, 5);
     assert_int_equal(ShareStill_get(&still, 3999, &age), 1);
     assert_int_equal(age, 700);
     assert_int_equal(ShareStill_get(&still, 4000, &age), 0);
     // The fourth turn has not found the function.
-    ShareStill_add(&still, 5, 100, 6000);
+    ShareStill_add(&still, 5, 100, 6000, 5);
     assert_int_equal(ShareStill_get(&still, 5000, &age), 0);
 }
 

@@ -165,6 +165,10 @@ TEST(test_ages)
     EXPECT("◂ Task-7 waits, age 75s");
     EXPECT("last hit 12s ago");
     now->tasks_group_count = 0;
+    stage.ui.annotate.listing->waits_line = 6;
+    stage.ui.annotate.listing->waits_s = 3;
+    Frame_draw(&stage.ui);
+    EXPECT("◂ a thread waits, age >3.0s");
 }
 
 // If the program makes a function again, the new function has another id, and

@@ -226,20 +226,23 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
 }
 
 void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t age_ns,
-                    uint64_t until_ns)
+                    uint64_t until_ns, uint32_t unit)
 {
     if (turn != still->turn) {
         if (turn != still->turn + 1)
             still->found = 0; // The turn before has not found the function.
         Counter_set(&still->age_ns, still->oldest_ns);
         Counter_set(&still->threads, still->found);
+        Counter_set(&still->unit, still->oldest_unit);
         still->turn = turn;
         still->found = 0;
         still->oldest_ns = 0;
     }
     still->found++;
-    if (age_ns > still->oldest_ns)
+    if (age_ns > still->oldest_ns) {
         still->oldest_ns = age_ns;
+        still->oldest_unit = unit;
+    }
     Counter_set(&still->until_ns, until_ns);
 }
 

@@ -76,8 +76,9 @@ struct ShareStill {
     // observed.
     counter_t age_ns;
     counter_t until_ns; // CLOCK_MONOTONIC up to which the numbers are valid.
+    counter_t unit;     // Code unit at which the first of these threads stays.
     // The numbers of the present turn.
-    uint32_t turn, found;
+    uint32_t turn, found, oldest_unit;
     uint64_t oldest_ns;
 };
 
@@ -171,11 +172,12 @@ bool ShareWaits_divide(const struct ShareValue *kinds,
                        const struct ShareValue *whole,
                        const struct ShareTime *now, double *shares);
 void Share_release(struct Share *share);
-// Notes that a thread stays in the function, and has not run for `age_ns` ns. A
-// thread is observed at most once in a turn. The numbers of a turn are
-// published in the next turn, and are valid until `until_ns` (CLOCK_MONOTONIC).
+// Notes that a thread stays in the function at the code unit `unit`, and has
+// not run for `age_ns` ns. A thread is observed at most once in a turn. The
+// numbers of a turn are published in the next turn, and are valid until
+// `until_ns` (CLOCK_MONOTONIC).
 void ShareStill_add(struct ShareStill *still, uint32_t turn, uint64_t age_ns,
-                    uint64_t until_ns);
+                    uint64_t until_ns, uint32_t unit);
 // Returns the number of threads that stay in the function, and stores the age
 // of the first one.
 uint64_t ShareStill_get(const struct ShareStill *still, uint64_t now_ns,

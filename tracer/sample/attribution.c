@@ -420,8 +420,10 @@ static struct Code *add_stack(struct Attribution *attribution,
                 credit_cumulative(&code->share, parts, time);
             if (parts && stack->still_ns && code->who.own &&
                 time->kind != WAITS_IDLE)
-                ShareStill_add(&parts->still, attribution->turn,
-                               stack->still_ns, stack->still_until_ns);
+                ShareStill_add(
+                    &parts->still, attribution->turn, stack->still_ns,
+                    stack->still_until_ns,
+                    Attribution_unit(attribution, code, &stack->frames[i]));
             callers = parts ? parts->callers : NULL;
             if (callers && caller)
                 report_edge(

@@ -6,6 +6,8 @@
 #include "tracer/session/listing_builder.h"
 
 #include "ipc/base/array.h"
+#include "ipc/base/now.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -270,6 +272,21 @@ static void set_row(struct ListingBuilder *builder, size_t index)
     }
 }
 
+// Sets the line at which a call waits in a thread.
+static void set_wait(struct ListingBuilder *builder)
+{
+    const struct Share *share = &builder->source.code->share;
+    const struct ShareStill *still = &Share_parts(share)->still;
+    uint64_t age_ns, offset = 2 * Counter_get(&still->unit);
+
+    if (!ShareStill_get(still, Now_ns(CLOCK_MONOTONIC), &age_ns))
+        return;
+    for (size_t i = 0; i < builder->count; i++)
+        if (builder->rows[i].offset == offset)
+            builder->listing->waits_line = builder->rows[i].line;
+    builder->listing->waits_s = (double)age_ns / 1e9;
+}
+
 struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source)
 {
     struct ListingBuilder builder = {.source = *source,
@@ -298,6 +315,7 @@ struct Listing *ListingBuilder_make(const struct ListingBuilderSource *source)
     for (i = 0; i < count; i++)
         set_row(&builder, i);
     name_calls(&builder);
+    set_wait(&builder);
     listing->rows = builder.rows;
     listing->row_count = count;
     return listing;

@@ -321,6 +321,9 @@ static void draw_source(struct Canvas *canvas, struct Box line,
     const char *code = Source_line(&state->source, entry->line);
     double share = share_of(entry->samples, state->annotation.samples);
     const struct TaskGroup *group = suspended_at(source, entry->line);
+    const struct TaskGroup thread = {.task = "a thread",
+                                     .oldest_s = state->listing->waits_s,
+                                     .oldest_is_least = 1};
     struct ListCell cell = {0};
     char text[LINE_BYTES];
     int used = 0;
@@ -338,6 +341,8 @@ static void draw_source(struct Canvas *canvas, struct Box line,
                    text + shared_indent(state, text));
         used = Canvas_measure(canvas, text + shared_indent(state, text)) + 2;
     }
+    if (!group && entry->line == state->listing->waits_line)
+        group = &thread;
     if (group && used < box.width)
         put_suspended(
             canvas, (struct Box){box.y, box.x + used, box.width - used}, group);
