@@ -86,32 +86,6 @@ async def ends(event):
     pass
 
 
-def test_calls_that_hang(tracing):
-    async def main():
-        event = asyncio.Event()
-        tasks = [asyncio.create_task(hangs(event)) for _ in range(100)]
-        await ends(event)
-        await asyncio.sleep(0)
-        begun = time.perf_counter()
-        await asyncio.sleep(0.3)
-        least = time.perf_counter() - begun
-        found = of(hangs)
-        assert found["in_flight"] == 100
-        assert least <= found["oldest_s"] < 30
-        assert found["wall_p50_s"] is None
-        for task in tasks[:30]:
-            task.cancel()
-        await asyncio.sleep(0.1)
-        assert of(hangs)["in_flight"] == 70
-        event.set()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        assert of(hangs)["in_flight"] == 0
-        assert of(ends)["in_flight"] == 0
-
-    asyncio.run(main())
-    assert of(hangs)["wall_p50_s"] >= 0.29
-
-
 def waits(event):
     event.wait()
 
@@ -120,20 +94,35 @@ def sleeps(seconds):
     time.sleep(seconds)
 
 
-def test_a_thread_that_hangs(tracing):
-    event = threading.Event()
-    threads = [threading.Thread(target=waits, args=(event,)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    begin = time.monotonic()
-    wait_until(lambda: of(waits)["in_flight"] == 3)
-    assert time.monotonic() - begin < 2
-    time.sleep(0.1)
-    assert of(waits)["oldest_s"] >= 0.1
-    event.set()
-    for thread in threads:
-        thread.join()
-    assert of(waits)["in_flight"] == 0
+def test_calls_that_hang(tracing):
+    async def main():
+        event, blocked = asyncio.Event(), threading.Event()
+        tasks = [asyncio.create_task(hangs(event)) for _ in range(100)]
+        tasks += [asyncio.create_task(asyncio.to_thread(waits, blocked)) for _ in range(3)]
+        await ends(event)
+        await asyncio.sleep(0)
+        before = time.perf_counter()
+        wait_until(lambda: of(waits)["in_flight"] == 3)
+        begun = time.perf_counter()
+        assert begun - before < 2
+        await asyncio.sleep(0.3)
+        least = time.perf_counter() - begun
+        for function, calls in (hangs, 100), (waits, 3):
+            found = of(function)
+            assert found["in_flight"] == calls
+            assert least <= found["oldest_s"] < 30
+            assert found["wall_p50_s"] is None
+        for task in tasks[:30]:
+            task.cancel()
+        await asyncio.sleep(0.1)
+        assert of(hangs)["in_flight"] == 70
+        event.set(), blocked.set()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for function in hangs, waits, ends:
+            assert of(function)["in_flight"] == 0
+
+    asyncio.run(main())
+    assert of(hangs)["wall_p50_s"] >= 0.29
 
 
 async def polls(event):
@@ -189,14 +178,6 @@ def test_calls_that_hang_in_dark_functions(budget):
         asyncio.run(main())
 
 
-def test_a_plain_function(tracing):
-    for i in range(20):
-        sleeps(0.05 if i == 7 else 0.01)
-    found = of(sleeps)
-    assert 0.01 <= found["wall_p50_s"] < 0.05 <= found["wall_max_s"]
-    assert found["await_s"] is None
-
-
 async def numbers(count):
     for i in range(count):
         await asyncio.sleep(0.01)
@@ -207,38 +188,33 @@ def counts(count):
     yield from range(count)
 
 
-async def consume():
-    for _ in range(3):
-        async for _ in numbers(5):
-            pass
-    async for _ in numbers(5):
-        break
-    next(counts(3))
-
-
-def test_generators(tracing):
-    asyncio.run(consume())
-    found = of(numbers)
-    # CPython reports no event if a generator is freed before its end.
-    assert found["wall_max_s"] >= 0.05 and found["in_flight"] is None
-    found = of(counts)
-    assert found["wall_max_s"] is None and found["in_flight"] is None
-
-
 async def throws():
     await asyncio.sleep(0.02)
     raise ValueError
 
 
-def test_exceptions_end_calls(tracing):
-    async def main():
-        for _ in range(3):
-            with pytest.raises(ValueError):
-                await throws()
+async def calls_all():
+    for i in range(20):
+        sleeps(0.05 if i == 7 else 0.01)
+    for _ in range(3):
+        async for _ in numbers(5):
+            pass
+        with pytest.raises(ValueError):
+            await throws()
+    async for _ in numbers(5):
+        break
+    next(counts(3))
 
-    asyncio.run(main())
-    found = of(throws)
-    assert found["in_flight"] == 0 and found["wall_max_s"] >= 0.02
+
+def test_functions_generators_and_exceptions(tracing):
+    asyncio.run(calls_all())
+    found = of(sleeps)
+    assert 0.01 <= found["wall_p50_s"] < 0.05 <= found["wall_max_s"]
+    assert found["await_s"] is None
+    # CPython reports no event if a generator is freed before its end.
+    assert of(numbers)["wall_max_s"] >= 0.05 and of(numbers)["in_flight"] is None
+    assert of(counts)["wall_max_s"] is None and of(counts)["in_flight"] is None
+    assert of(throws)["in_flight"] == 0 and of(throws)["wall_max_s"] >= 0.02
 
 
 def test_what_is_not_known(tracing):
