@@ -5,6 +5,7 @@ process."""
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -117,6 +118,15 @@ def ocular(directory, *arguments, **more):
 
 def top(*arguments, **more):
     return run([TOP, *arguments], **more)
+
+
+def keys_of(question):
+    """Returns the keys with which docs/questions.md answers a question."""
+    document = (ROOT / "docs/questions.md").read_text()
+    section = document.split(f"\n## {question}\n")[1].split("\n## ")[0]
+    keys = re.search(r"ocular-top -p PID --keys '(.*)'", section)[1]
+    assert len(re.findall("<[^>]*>|.", keys)) <= 3
+    return keys
 
 
 def diff(folder, *arguments):

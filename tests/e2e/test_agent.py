@@ -6,7 +6,6 @@ import collections
 import contextlib
 import gzip
 import http.server
-import math
 import os
 import re
 import select
@@ -25,13 +24,11 @@ from pathlib import Path
 
 import pytest
 from e2e import stacks
+from e2e.agents import AGENT, agent, fetch, pids, read, series
 from e2e.pftrace import fields, varint
-from e2e.program import PYTHON, SLOW, Running, run, start, wait_until
+from e2e.program import SLOW, Running, run, wait_until
 from ocular import _agent_metrics, _agent_profile, _agent_push, _agent_server
 from ocular._agent_program import FLAME, NOW, Program
-
-AGENT = [PYTHON, "-m", "ocular", "agent"]
-OPEN = {"Accept": "application/openmetrics-text; version=1.0.0"}
 
 # The names of the functions need escapes. Two functions have the same place.
 PROGRAM = r"""
@@ -65,86 +62,6 @@ while not select.select([sys.stdin], [], [], 0)[0]:
 ocular.stop_tracing()
 print("ended")
 """
-
-
-@contextlib.contextmanager
-def agent(*options, **more):
-    """Runs an agent, and yields its address."""
-    command = [*AGENT, "--listen", "127.0.0.1:0", "--interval", "1", *options]
-    with start(command, **more) as process:
-        try:
-            line = process.stderr.readline()
-            yield re.search(r"answers at (http://\S+)/metrics", line)[1]
-        finally:
-            process.terminate()
-            _, err = process.communicate(timeout=SLOW)
-    assert process.returncode == 0, err
-
-
-def fetch(url, **headers):
-    request = urllib.request.Request(url, headers=headers)
-    with urllib.request.urlopen(request, timeout=SLOW) as answer:
-        return answer.read(), answer.headers["Content-Type"]
-
-
-LABEL = r'([a-zA-Z_]\w*)="((?:[^"\\\n]|\\[\\n"])*)"'
-SAMPLE = re.compile(rf"([a-z_]+)(?:\{{({LABEL}(?:,{LABEL})*)\}})? (\S+)")
-SUFFIXES = {"counter": "_total", "info": "_info", "gauge": ""}
-
-
-def parse(text):
-    """Returns the values by name and labels. Refuses all that OpenMetrics 1.0 forbids and
-    an exposition of ours could have."""
-    lines = text.split("\n")
-    assert lines[-2:] == ["# EOF", ""]
-    found, families, family, bounds = {}, set(), None, []
-    for line in lines[:-2]:
-        if line.startswith("# HELP "):
-            family = line.split()[2]
-            assert family not in families, f"{family} comes twice"
-            families.add(family)
-        elif line.startswith("# TYPE "):
-            name, kind = line.split()[2:]
-            assert name == family and not name.endswith(("_total", "_info", "_count"))
-            series = name + SUFFIXES.get(kind, "")
-        else:
-            sample = SAMPLE.fullmatch(line)
-            suffix = sample[1].removeprefix(series)
-            assert suffix in (("_bucket", "_count", "_sum") if kind == "histogram" else "")
-            pairs = re.findall(LABEL, sample[2] or "")
-            labels = dict(pairs)
-            assert len(labels) == len(pairs) and ("le" in labels) == (suffix == "_bucket")
-            key = sample[1], frozenset(labels.items())
-            assert key not in found, f"{line} comes twice"
-            found[key] = float(sample.groups()[-1])
-            if suffix == "_bucket":
-                bounds.append((float(labels["le"]), found[key]))
-            elif bounds:
-                assert bounds == sorted(bounds) and bounds[-1] == (math.inf, found[key])
-                assert sorted(number for _, number in bounds) == [n for _, n in bounds]
-                bounds = []
-            assert found[key] >= 0 and (kind != "info" or found[key] == 1)
-    return found
-
-
-def read(url):
-    text, kind = fetch(url + "/metrics", **OPEN)
-    assert kind.startswith("application/openmetrics-text; version=1.0.0")
-    return parse(text.decode())
-
-
-def series(found, name, **labels):
-    """Returns the values of the series that have these labels, with all their labels."""
-    wanted = set(labels.items())
-    return [
-        (value, dict(key))
-        for (each, key), value in found.items()
-        if each == name and wanted <= key
-    ]
-
-
-def pids(url):
-    return {labels["pid"] for _, labels in series(read(url), "ocular_program_info")}
 
 
 def test_programs_come_and_go_and_have_bounded_series(tmp_path):

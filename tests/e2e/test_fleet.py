@@ -11,8 +11,7 @@ from contextlib import contextmanager, suppress
 
 import pytest
 from attach.listed import choose, find
-from e2e.program import SLOW, TOP, Running, top
-from e2e.test_questions import keys_of
+from e2e.program import SLOW, TOP, Running, keys_of, top
 from tui.emulated import Top
 
 # The master of the tests reads commands from stdin. They say how to make a worker, and how

@@ -4,20 +4,11 @@ that the document gives."""
 
 import os
 import re
-from pathlib import Path
 
 import pytest
-from e2e.program import PYTHON, TOP, Running, top, wait_until
+from e2e.program import PYTHON, TOP, Running, keys_of, top, wait_until
 
 pytestmark = pytest.mark.skipif(not os.path.exists(TOP), reason="not built")
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "questions.md"
-
-
-def keys_of(question):
-    section = DOCUMENT.read_text().split(f"\n## {question}\n")[1].split("\n## ")[0]
-    keys = re.search(r"ocular-top -p PID --keys '(.*)'", section)[1]
-    assert len(re.findall("<[^>]*>|.", keys)) <= 3
-    return keys
 
 
 def screen(pid, keys, *options):

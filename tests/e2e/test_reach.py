@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from e2e.agents import agent, pids
 from e2e.client import Client
 from e2e.program import BUILD, PYTHON, ROOT, TOP, run, start, top, wait_until
-from e2e.test_agent import agent, pids
 
 pytestmark = pytest.mark.once
 

@@ -8,8 +8,7 @@ import statistics
 import time
 
 import pytest
-from e2e.program import top, wait_until
-from e2e.test_questions import keys_of
+from e2e.program import keys_of, top, wait_until
 from figures.services import truth
 from figures.test_services import ITSELF, Service, pytestmark
 

@@ -14,8 +14,7 @@ import zlib
 import extensions
 import ocular
 import pytest
-from e2e.program import PYTHON, Running, top, wait_until
-from e2e.test_questions import keys_of
+from e2e.program import PYTHON, Running, keys_of, top, wait_until
 
 CUT = "(callers not known)"
 DATA = bytes(random.Random(1).choices(range(64), k=200_000))

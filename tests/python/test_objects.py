@@ -11,8 +11,7 @@ import tracemalloc
 import extensions
 import ocular
 import pytest
-from e2e.program import start, top, wait_until
-from e2e.test_questions import keys_of
+from e2e.program import keys_of, start, top, wait_until
 
 NEW = sys.version_info >= (3, 13)
 DEATHS = sys.version_info >= (3, 13, 3)
