@@ -22,11 +22,6 @@ static void drop(struct KnownCall *call)
     call->coroutine = NULL;
 }
 
-void KnownCalls_begin_walk(struct KnownCalls *calls)
-{
-    calls->walk++;
-}
-
 // Returns the entry of a coroutine, or a free one, or the one that was not
 // found for the longest time. Returns NULL if the newest walks have found all
 // calls of the set.

@@ -23,11 +23,10 @@ struct KnownCall {
 };
 
 struct KnownCalls { // All fields are 0 at first.
-    uint16_t walk;  // Number of the newest walk.
+    uint16_t walk;  // Number of the newest walk. The caller adds 1 for each.
     struct KnownCall entries[CALL_SETS][CALL_WAYS];
 };
 
-void KnownCalls_begin_walk(struct KnownCalls *calls);
 // Returns for how many seconds the call of a coroutine is known, which the
 // present walk has found at the time `now_s` of CLOCK_MONOTONIC.
 double KnownCalls_age(struct KnownCalls *calls, PyObject *coroutine,

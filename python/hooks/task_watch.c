@@ -35,8 +35,7 @@ static const struct {
 #define INNERMOST (CREATOR_COUNT - 1)
 
 struct TaskWatch {
-    bool active;   // True if somebody asks for tasks.
-    uint16_t turn; // Number of the newest walk.
+    bool active; // True if somebody asks for tasks.
     // EventLoops.switches when the newest walk began. If `gap` is true, not all
     // steps since the walk before were counted.
     uint64_t switches;
@@ -60,7 +59,7 @@ struct TaskWatch {
         uint64_t steps;
     } groups[GROUPS]; // A hash table with open addressing.
     struct KnownTask tasks[SETS][WAYS];
-    struct KnownCalls calls;
+    struct KnownCalls calls; // Its `walk` is the number of the newest walk.
 };
 
 // --- The table of tasks ------------------------------------------------------
@@ -74,10 +73,10 @@ static uint64_t check_of(const PyObject *task, const struct AwaitTask *read)
     return check | 1;
 }
 
-static unsigned turns_of(const struct TaskWatch *watch,
-                         const struct KnownTask *known)
+static unsigned missed_by(const struct TaskWatch *watch,
+                          const struct KnownTask *known)
 {
-    return (uint16_t)(watch->turn - known->turn);
+    return (uint16_t)(watch->calls.walk - known->walk);
 }
 
 // Returns true if a walk has found the entry's task, and the task may be alive.
@@ -86,7 +85,7 @@ static unsigned turns_of(const struct TaskWatch *watch,
 static bool may_live(const struct TaskWatch *watch,
                      const struct KnownTask *known)
 {
-    return known->walks && turns_of(watch, known) < 2;
+    return known->walks && missed_by(watch, known) < 2;
 }
 
 // Returns a number that is larger the longer the entry's task was not seen. A
@@ -99,7 +98,7 @@ static unsigned idle_of(const struct TaskWatch *watch,
         return UINT_MAX;
     if (may_live(watch, known))
         return known->walks < 2;
-    return turns_of(watch, known) + 2;
+    return missed_by(watch, known) + 2;
 }
 
 static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
@@ -118,8 +117,8 @@ static struct KnownTask *find(struct TaskWatch *watch, uint64_t check,
     watch->missed |= idlest->place && may_live(watch, idlest);
     // A whole walk would have found an older task that is alive.
     watch->evicted |=
-        idlest->place && !idlest->walks && turns_of(watch, idlest) < 2;
-    *idlest = (struct KnownTask){.check = check, .turn = watch->turn};
+        idlest->place && !idlest->walks && missed_by(watch, idlest) < 2;
+    *idlest = (struct KnownTask){.check = check, .walk = watch->calls.walk};
     return idlest;
 }
 
@@ -131,7 +130,7 @@ struct KnownTask *TaskWatch_find(struct State *state, const PyObject *task,
         watch ? find(watch, check_of(task, read), false) : NULL;
 
     if (known) {
-        known->turn = watch->turn;
+        known->walk = watch->calls.walk;
         known->walks += known->walks < 2;
     }
     if (watch && watch->evicted && !(known && known->place))
@@ -147,7 +146,7 @@ struct KnownTask *TaskWatch_know(struct State *state, const PyObject *task,
         watch ? find(watch, check_of(task, read), true) : NULL;
 
     if (known)
-        known->turn = watch->turn;
+        known->walk = watch->calls.walk;
     return known;
 }
 
@@ -545,7 +544,7 @@ void TaskWatch_renew(struct State *state, bool walks)
 
         watch->gap = !watch->active || switches != watch->switches;
         // Tasks that existed before the watch began never have a place.
-        watch->missed |= watch->gap && watch->turn;
+        watch->missed |= watch->gap && watch->calls.walk;
         // Tasks that were created in the gap have no place either, however long
         // they live.
         if (watch->gap) {
@@ -553,8 +552,7 @@ void TaskWatch_renew(struct State *state, bool walks)
             watch->first = 0;
         }
         watch->switches = switches;
-        KnownCalls_begin_walk(&watch->calls);
-        watch->turn++;
+        watch->calls.walk++;
         if (!watch->active)
             TaskWatch_set(state, true);
         arm(state);

@@ -24,7 +24,7 @@ struct KnownTask {
     // a walk if the outermost coroutine is a library's.
     uint32_t group;
     uint16_t place; // Number of a line in TaskWatch.places; 0 if unknown.
-    uint16_t turn;  // The walk in which the task was last seen.
+    uint16_t walk;  // The walk in which the task was last seen.
     uint8_t walks;  // Number of walks that have found the task, at most 2.
 };
 
