@@ -30,8 +30,9 @@ struct SuspendedCall {
 // Counts that are never forgotten, in contrast to those of the histogram. Only
 // functions for which a viewer has asked have them (Latency_count).
 struct LatencyTotals {
-    double tick_s;          // Seconds of a tick, which never change.
-    counter_t missed, wall; // Sums like `cut` and `wall` of struct Latency.
+    double tick_s;        // Seconds of a tick, which never change.
+    uint64_t wall_before; // Value of Latency.wall when these counts began.
+    counter_t missed;     // Sum like `cut` of struct Latency.
     // Numbers of calls in the buckets of struct LatencyCounts.
     counter_t of[LATENCY_BUCKETS];
 };

@@ -194,7 +194,6 @@ static void count_total(struct LatencyTotals *totals, uint64_t wall)
     while (seconds > BOUNDS[at])
         at++;
     Counter_add(&totals->of[at], 1);
-    Counter_add(&totals->wall, wall);
 }
 
 static void record(struct Latency *latency, uint64_t wall, uint64_t ran)
@@ -426,6 +425,8 @@ void Latency_suspended(struct Code *code, uint32_t calls, uint64_t age,
 
     if (!latency)
         return;
+    // A snapshot that is being built may read values of two walks. Because of
+    // Code_touch, the next snapshot reads the values of this walk.
     Counter_set(&latency->suspended_ended, Latency_ended(latency));
     Counter_set(&latency->suspended_age, age);
     Counter_set(&latency->suspended_until, until);
@@ -444,6 +445,8 @@ bool Latency_count(struct Code *code, double hz)
     if (!totals)
         return false;
     totals->tick_s = 1 / hz;
+    // A call that ends just now may be in the sum and not in a bucket.
+    totals->wall_before = Counter_get(&latency->wall);
     // The release pairs with the acquire in Latency_totals.
     atomic_store_explicit(&latency->totals, totals, memory_order_release);
     Code_touch(code);

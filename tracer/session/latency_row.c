@@ -193,7 +193,9 @@ bool LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
 
     if (!counts)
         return !totals;
-    counts->sum_s = (double)Counter_get(&totals->wall) * totals->tick_s;
+    counts->sum_s =
+        (double)(Counter_get(&latency->wall) - totals->wall_before) *
+        totals->tick_s;
     counts->missed = Counter_get(&totals->missed);
     for (unsigned i = 0; i < LATENCY_BUCKETS; i++)
         counts->of[i] = Counter_get(&totals->of[i]);
