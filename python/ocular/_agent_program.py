@@ -115,10 +115,8 @@ class Program:
         uptime_s = snapshot["uptime_s"]
         snapshot["uptime_s"] = uptime_s if uptime_s and uptime_s < 1e9 else 0.0
         self.heard, self.heard_ns = now, time.time_ns()
-        if self.snapshot is None:
+        if self.snapshot is None:  # a connection ends together with its trace
             self._name(snapshot)
-        if not self.snapshot or snapshot["uptime_s"] < self.snapshot["uptime_s"]:
-            self.floors, self.counted = {}, set()  # a trace has begun
             self.begin_ns = self.heard_ns - int(snapshot["uptime_s"] * 1e9)
         self.snapshot = snapshot
         snapshot["cpu_s"] = _cpu_s(self.pid)
