@@ -89,17 +89,14 @@ static bool rank(struct Governor *governor, double now_s)
     struct Engine *engine = &governor->state->engine;
     const struct Worker *worker = &engine->session->governor;
     struct Sampler *sampler = engine->session->sampler;
-    const struct ShareTime *known = NULL;
-    struct ShareTime sampled;
+    struct ShareTime *sampled = &governor->executor.sampled;
     uint64_t begin_ns = Worker_cpu_ns(worker);
     bool wanted;
 
-    if (sampler && !Sampler_is_denied(sampler)) {
-        sampled = Sampler_now(sampler);
-        known = &sampled;
-    }
+    *sampled = sampler && !Sampler_is_denied(sampler) ? Sampler_now(sampler)
+                                                      : (struct ShareTime){0};
     Hottest_rank(&governor->hottest, engine->registry,
-                 Clock_read(&engine->clock), known);
+                 Clock_read(&engine->clock), sampled->clock ? sampled : NULL);
     wanted = RearmExecutor_decide(&governor->executor, now_s, true);
     Control_ranked(&governor->control, now_s,
                    (double)(Worker_cpu_ns(worker) - begin_ns) * 1e-9);

@@ -3,17 +3,23 @@
 #include "python/hooks/adopt.h"
 #include "tracer/code/arming.h"
 #include "tracer/code/c_calls.h"
+#include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 
 #include <math.h>
 
 // The number of hits that a function may have in a slice is at least SLICE_HITS
-// times the threshold. A hot function may have this number only in one of ASKED
-// slices. In the other slices a hot function may have HOT_HITS hits, which are
-// enough to measure the mean time of a call.
+// times the threshold. A hot function may have this number in one of ASKED
+// slices, and in every slice if its sampled time says that it will not need
+// them all. Otherwise a hot function may have HOT_HITS hits, which are enough
+// to measure the mean time of a call, or more if all hot functions together
+// then cost no more than HOT_PART of the slice's budget.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
+#define HOT_PART 0.5
+// A hot function may need this multiple of the hits that its samples predict.
+#define UNCERTAIN 2.0
 #define HOT_JUMPS 8   // Number of functions whose jumps are armed.
 #define LOOKED_S 30.0 // Seconds for which jumps stay armed after a request.
 #define LEAST_S 2e-3  // Least seconds between two holds.
@@ -265,15 +271,40 @@ static bool is_worth(const struct Code *code)
             Counter_get(&code->share.run_samples));
 }
 
-// Returns the hits that a function may have in a slice. All hot functions
-// together may use up half of a slice's budget before they go dark.
-static uint64_t slice_hits(const struct RearmExecutor *executor)
+// Computes how many hits functions may have in the slice that begins.
+static void set_hits(struct RearmExecutor *executor)
 {
-    double s = Slices_means(executor->control->hooks_rate) / 2;
-    double hits = s / (executor->call_s * (executor->hot + 1));
+    double s = HOT_PART * Slices_means(executor->control->hooks_rate);
+    double each = s / (executor->call_s * (executor->hot + 1));
 
-    return (uint64_t)fmax(hits,
-                          SLICE_HITS * (double)Adopt_hits(executor->state));
+    executor->hot_hits = (uint64_t)fmax(each, HOT_HITS);
+    executor->hits =
+        (uint64_t)fmax(each, SLICE_HITS * (double)Adopt_hits(executor->state));
+}
+
+// Returns true if the function's samples say that it will have fewer hits in
+// this slice than any function may have.
+static bool is_mild(const struct RearmExecutor *executor,
+                    const struct Code *code)
+{
+    double calls;
+
+    if (!executor->sampled.clock)
+        return false;
+    calls = Code_call_rate(code, &executor->sampled, hz(executor)) *
+            executor->slices.length_s;
+    return UNCERTAIN * calls < (double)executor->hits;
+}
+
+// Returns the hits that a function may have in the slice that begins.
+static uint64_t hits_of(const struct RearmExecutor *executor,
+                        const struct Code *code)
+{
+    if (Code_arming(code) != ARMED_HOT || executor->slices.all ||
+        (executor->slices.count + code->hot.id) % ASKED == 0 ||
+        is_mild(executor, code))
+        return executor->hits;
+    return executor->hot_hits;
 }
 
 // Arms the function for a slice, and begins to measure its time. `all` is true
@@ -308,18 +339,10 @@ static void arm_one(struct RearmExecutor *executor, struct Code *code,
 
 static void begin_one(struct RearmExecutor *executor, struct Code *code)
 {
-    bool hot = Code_arming(code) == ARMED_HOT;
-    uint64_t most = executor->hits;
-
     if (!is_worth(code))
         return;
-    executor->hot += hot;
-    // In one of ASKED slices a hot function may have the full number of hits.
-    // Such a slice shows whether the function is still hot.
-    if (hot && !executor->slices.all &&
-        (executor->slices.count + code->hot.id) % ASKED)
-        most = HOT_HITS;
-    arm_one(executor, code, most, true);
+    executor->hot += Code_arming(code) == ARMED_HOT;
+    arm_one(executor, code, hits_of(executor, code), true);
 }
 
 // Arms all functions for a slice. Each hold arms as many functions as time
@@ -331,7 +354,7 @@ static bool begin(struct RearmExecutor *executor, uint64_t deadline)
     if (!executor->walks) {
         Counting_set_between(&state->engine.counting, false);
         state->slice_next = Registry_first(state->engine.registry);
-        executor->hits = slice_hits(executor);
+        set_hits(executor);
         executor->hot = 0;
     }
     executor->walks = true;
@@ -350,6 +373,7 @@ void RearmExecutor_begin(struct RearmExecutor *executor, double now_s)
     Slices_init(&executor->slices, now_s);
     executor->walks = executor->chosen = false;
     executor->own_count = executor->own_armed = 0;
+    executor->sampled = (struct ShareTime){0};
     executor->begun = true;
 }
 

@@ -22,8 +22,12 @@ struct RearmExecutor {
     struct Choice choice;
     double call_s; // Seconds that the hooks of one call, and counting it, take.
     uint64_t hits; // Hits that a function may have in the newest slice.
-    unsigned hot;  // Number of hot functions in the newest slice.
-    bool begun;    // True after RearmExecutor_begin.
+    uint64_t hot_hits; // Hits that a hot function may have.
+    // The sampler's clock at the newest ranking. `sampled.clock` is NULL if
+    // there are no samples.
+    struct ShareTime sampled;
+    unsigned hot; // Number of hot functions in the newest slice.
+    bool begun;   // True after RearmExecutor_begin.
     bool walks; // True while state->slice_next walks over the functions to arm.
     // ids of the program's own functions that are armed only in slices
     uint32_t own[REARM_OWN];
