@@ -212,7 +212,6 @@ TEST(test_calls_of_early_spells)
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 6000);
     assert_float_equal(Code_dark_calls(code, 2e9), 2000, 1e-6);
-    code->cold.dark_from_ns = 6000000;
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 9000000);
@@ -223,7 +222,6 @@ TEST(test_calls_of_early_spells)
     Counter_set(&code->hot.self_calls, 100);
     Counter_set(&code->hot.self_cycles, 300000);
     assert_float_equal(Code_dark_calls(code, 2e9), 6000, 1e-6);
-    code->cold.dark_from_ns = 9000000;
     code->hot.dark = true;
     code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 12000000);

@@ -129,7 +129,7 @@ TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
     code->hot.dark = true;
     Spans_open(code, 10 * SECOND);
     count(2000);
-    Spans_drop(code, 10 * SECOND + SECOND / 10);
+    assert_false(Spans_drop(code, 10 * SECOND + SECOND / 10));
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 400, 1e-9);
@@ -137,6 +137,16 @@ TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
     // because samples say more about this time.
     assert_float_equal(Spans_missed(code, 20 * SECOND, HZ),
                        Spans_missed(code, 99 * SECOND, HZ), 1e-9);
+}
+
+// The function had no hooks at first, and its first span ended by its calls.
+TEST_WITH(test_calls_before_the_first_span, set_up, tear_down)
+{
+    code->hot.dark = true;
+    Spans_begin_dark(code, SECOND);
+    Spans_open(code, 2 * SECOND);
+    assert_true(Spans_drop(code, 3 * SECOND));
+    assert_true(Spans_missed(code, 9 * SECOND, HZ) == 0);
 }
 
 // Three awaits of a coroutine do not count as calls.

@@ -24,7 +24,7 @@ struct CodeCold {
     // Sampled ns in ended periods without hooks. `dark_ns` is not converted
     // into calls yet, because too few calls were timed.
     _Atomic uint64_t dark_ns;
-    // Sampled ns of the function until it last lost its hooks (went dark).
+    // Sampled ns of the function until it last lost or got its hooks.
     // `dark_from_ns` is 0 if there were no sampled ns, or if the function
     // always had its hooks.
     _Atomic uint64_t dark_from_ns;

@@ -169,6 +169,7 @@ void Code_end_dark(struct Code *code, double hz)
     double ns = fmax(dark_ns(code), (double)code->cold.dark_ns);
     double mean = Code_mean_cycles(code) / hz * 1e9;
 
+    code->cold.dark_from_ns = Code_sampled_ns(code);
     if (timed_calls(code) < CALLS_ENOUGH || !(mean > 0)) {
         code->cold.dark_ns = (uint64_t)ns;
         return;

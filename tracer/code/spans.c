@@ -107,10 +107,16 @@ void Spans_settle(struct Code *code, uint64_t ticks, double hz)
     Spans_open(code, ticks);
 }
 
-void Spans_drop(struct Code *code, uint64_t ticks)
+bool Spans_drop(struct Code *code, uint64_t ticks)
 {
+    struct CodeSpans *spans = &code->spans;
+    bool unknown = spans->pending > 0 && !(spans->ticks > 0);
+
+    if (unknown)
+        spans->pending = spans->missed = 0;
     Spans_set_arming(code, ARMED_HOT);
     end(code, ticks);
+    return unknown;
 }
 
 // Returns the number of calls in all spans of the code, including the open
