@@ -11,7 +11,9 @@
 // span of LONGEST_S.
 #define LONGEST_S 4.0
 // Weight of a function's first span in all sums. Most first spans are in the
-// slice with which tracing begins, when a service has no requests yet.
+// slice with which tracing begins, when a service has no requests yet. This
+// slice can be longer than the next one, so the weight is multiplied by FIRST
+// again when the second span closes.
 #define FIRST 0.1
 // Calls can come in groups. This number of calls in a group is assumed until
 // spans show the number.
@@ -77,6 +79,7 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
 {
     struct CodeSpans *spans = &code->spans;
     uint64_t open = Counter_get(&spans->open_ticks);
+    double kept = spans->count < 1 ? FIRST : SPANS_KEPT;
     double calls, took, weight;
 
     if (!open || ticks <= open)
@@ -84,11 +87,10 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz)
     took = (double)(ticks - open);
     calls = (double)(Code_calls(code) - Counter_get(&spans->open_calls));
     weight = fmin(1, LONGEST_S * hz / took) * (spans->count > 0 ? 1 : FIRST);
-    spans->squares =
-        SPANS_KEPT * spans->squares + weight * calls * calls / took;
-    spans->calls = SPANS_KEPT * spans->calls + weight * calls;
-    spans->ticks = SPANS_KEPT * spans->ticks + weight * took;
-    spans->count = SPANS_KEPT * spans->count + 1;
+    spans->squares = kept * spans->squares + weight * calls * calls / took;
+    spans->calls = kept * spans->calls + weight * calls;
+    spans->ticks = kept * spans->ticks + weight * took;
+    spans->count = spans->count > 0 ? kept * spans->count + 1 : FIRST;
     spans->missed =
         spans->missed + spans->calls / spans->ticks * spans->pending;
     spans->pending = 0;
@@ -160,7 +162,7 @@ double Spans_clump(double calls, double ticks, double squares, double count)
 static double clump(const struct CodeSpans *spans)
 {
     return Spans_clump(spans->calls, spans->ticks, spans->squares,
-                       spans->count);
+                       fmax(spans->count, 1));
 }
 
 double Spans_rate_error(const struct Code *code, uint64_t ticks, double hz)
