@@ -10,10 +10,10 @@
 
 // The number of hits that a function may have in a slice is at least SLICE_HITS
 // times the threshold. A hot function may have this number in one of ASKED
-// slices, and in every slice if its sampled time says that it will not need
-// them all. Otherwise a hot function may have HOT_HITS hits, which are enough
-// to measure the mean time of a call, or more if all hot functions together
-// then cost no more than HOT_PART of the slice's budget.
+// slices, and in every slice if its samples predict that it will not need them
+// all. In the other slices a hot function has the hits that HOT_PART of the
+// slice's budget pays for, and at least HOT_HITS. HOT_HITS are enough to
+// measure the mean time of a call.
 #define SLICE_HITS 4
 #define ASKED 4
 #define HOT_HITS 64
