@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/hook/exceptions.h"
 #include "ipc/base/heap.h"
+#include "tracer/code/means.h"
 #include "tracer/code/spans.h"
 
 #include <math.h>
@@ -405,7 +406,7 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
     error = sqrt(SAME * (seen + 1) *
                  Spans_clump(seen, all, of->squares, exceptions->windows)) /
             all;
-    error = hypot(error, newest / ns - seen / all);
+    error = sum_error(error, newest / ns - seen / all);
     gap = pending * fmax(error, Counter_get_double(&of->rate_error));
     Counter_set_double(&of->rate_error, error);
     add_double(&of->missed_variance, gap * gap);

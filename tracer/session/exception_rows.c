@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/session/exception_rows.h"
 #include "tracer/base/rcu.h"
+#include "tracer/code/means.h"
 #include "tracer/code/registry.h"
 
 #include <math.h>
@@ -63,8 +64,8 @@ static void read_kind(const struct Exceptions *exceptions, size_t number,
         out->missed[act] = Counter_get_double(&of->missed[act]) +
                            off * Counter_get_double(&of->rate[act]);
     }
-    out->error = hypot(sqrt(Counter_get_double(&of->missed_variance)),
-                       off * Counter_get_double(&of->rate_error));
+    out->error = sum_error(sqrt(Counter_get_double(&of->missed_variance)),
+                           off * Counter_get_double(&of->rate_error));
 }
 
 static void read_kinds(const struct Exceptions *exceptions, size_t count,
