@@ -100,9 +100,11 @@ static void pay(const struct Call *call, struct ThreadTrace *trace,
 {
     uint64_t hits =
         Counter_get(&ocular_state.engine.counting.counted) - call->counted;
+    uint64_t beyond = Call_beyond(taken, hits, &call->armed);
 
     Counter_add(&trace->overhead, taken);
-    Counter_add(&trace->stolen, Call_beyond(taken, hits, &call->armed));
+    Counter_add(&trace->stolen, beyond);
+    Counter_add(&trace->paid, taken - beyond);
 }
 
 void Call_end(struct Call *call)

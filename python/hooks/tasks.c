@@ -166,6 +166,7 @@ static void push(const struct Call *call, PyObject *task, uint64_t begin)
     PyObject *name;
     Py_ssize_t size;
     const char *text = NULL;
+    uint64_t taken;
 
     mark.number = TaskNumbers_of(&ocular_state.tasks, task);
     if (!mark.number)
@@ -180,8 +181,9 @@ static void push(const struct Call *call, PyObject *task, uint64_t begin)
     Counting_begin(&ocular_state.engine.counting);
     if (is_open(call))
         Mark_push(call->trace->ring, call->ticks, &mark);
-    Counter_add(&call->trace->overhead,
-                Clock_read(&ocular_state.engine.clock) - begin);
+    taken = Clock_read(&ocular_state.engine.clock) - begin;
+    Counter_add(&call->trace->overhead, taken);
+    Counter_add(&call->trace->paid, taken);
     Counting_end(&ocular_state.engine.counting);
     Py_XDECREF(name);
 }

@@ -45,6 +45,8 @@ TEST(test_before_there_are_samples)
 
     start(&account, &budget);
     assert_true(fabs(spend(&account, 1e-4, 0) / 1e-4 - 4) < 0.1);
+    given.paid = 1; // Measured time does not get the factor.
+    assert_float_equal(spend(&account, 0, 0), 1, 1e-9);
     Account_release(&account);
     start(&account, &none);
     assert_true(fabs(spend(&account, 1e-4, 0) / 1e-4 - 1) < 0.1);

@@ -19,6 +19,11 @@
 // Seconds of hooks after which samples count as much as COLD or WARM. In
 // TRUST_S seconds of hooks, about ten samples find a hook.
 #define TRUST_S 0.15
+// After each JUDGED_S seconds of hooks, their samples are used for the factor,
+// except if measured time was more than PAID_MOST times the calibrated time.
+// Most of it then was work on new code, which says nothing about the factor.
+#define JUDGED_S 1e-3
+#define PAID_MOST 8
 // If `new_timed` exceeds this number of seconds, old samples get less weight.
 #define MEMORY_S 1.0
 
@@ -31,7 +36,7 @@ static double choose_factor(const struct Account *account)
 {
     double before = account->budget.share > 0 ? COLD : WARM;
 
-    return fmax(1, (TRUST_S + account->new_found / IN_OUR_CODE) /
+    return fmax(1, (TRUST_S + fmax(account->new_found, 0) / IN_OUR_CODE) /
                        (TRUST_S / before + account->new_timed));
 }
 
@@ -43,7 +48,8 @@ void Account_init(struct Account *account, const struct AccountSource *source)
     pthread_mutex_init(&account->mutex, NULL);
     account->wall = Now_s(CLOCK_MONOTONIC);
     account->cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID);
-    account->timed = account->hooks = account->found = 0;
+    account->timed = account->hooks = account->paid = 0;
+    account->judged = zero;
     account->new_found = account->new_timed = 0;
     Budget_init(&account->budget, *source->share, &zero);
     atomic_init(&account->factor, choose_factor(account));
@@ -59,21 +65,38 @@ double Account_hook_factor(const struct Account *account)
     return atomic_load_explicit(&account->factor, memory_order_relaxed);
 }
 
-// Returns the seconds that hooks have taken so far. `timed` and `found` are
-// values of the present reading.
-static double hooks_s(struct Account *account, double timed, double found)
+// Uses the samples since `judged` for the factor.
+static void judge(struct Account *account, const struct BudgetReading *reading)
 {
-    account->new_timed += timed - account->timed;
-    account->new_found += found - account->found;
+    double timed = reading->hooks - account->judged.hooks;
+    double paid = reading->paid - account->judged.paid;
+
+    if (timed + paid < JUDGED_S)
+        return;
+    if (paid < PAID_MOST * timed) {
+        account->new_timed += timed;
+        account->new_found +=
+            reading->found - account->judged.found - IN_OUR_CODE * paid;
+    }
+    account->judged = *reading;
     if (account->new_timed > MEMORY_S) {
         account->new_timed /= 2;
         account->new_found /= 2;
     }
     atomic_store_explicit(&account->factor, choose_factor(account),
                           memory_order_relaxed);
-    account->hooks += (timed - account->timed) * Account_hook_factor(account);
-    account->timed = timed;
-    account->found = found;
+}
+
+// Returns the seconds that hooks have taken so far.
+static double hooks_s(struct Account *account,
+                      const struct BudgetReading *reading)
+{
+    judge(account, reading);
+    account->hooks +=
+        (reading->hooks - account->timed) * Account_hook_factor(account) +
+        reading->paid - account->paid;
+    account->timed = reading->hooks;
+    account->paid = reading->paid;
     return account->hooks;
 }
 
@@ -84,7 +107,7 @@ struct Budget *Account_open(struct Account *account)
 
     pthread_mutex_lock(&account->mutex);
     source->read(source->context, &reading);
-    reading.hooks = hooks_s(account, reading.hooks, reading.found);
+    reading.hooks = hooks_s(account, &reading);
     // The process's CPU time is read last, so that Ocular's time never exceeds
     // the process's time.
     reading.cpu = Now_s(CLOCK_PROCESS_CPUTIME_ID) - account->cpu;

@@ -18,7 +18,7 @@ struct AccountSource {
     const _Atomic double *share;
     // A function that fills in all fields of the reading except `wall` and
     // `cpu`. The field `hooks` is the time that hooks would have taken if all
-    // caches had been warm.
+    // caches had been warm, without `paid`.
     void (*read)(void *context, struct BudgetReading *reading);
 };
 
@@ -30,10 +30,11 @@ struct Account {
     double wall, cpu;
     double timed; // Seconds that hooks would have taken with warm caches.
     double hooks; // Seconds that hooks have taken.
-    // Seconds of hooks in Ocular's code, according to samples.
-    double found;
-    // The newest seconds of `found` and of `timed`, from which the factor is
-    // computed.
+    double paid;  // Seconds of hooks that were measured.
+    // Reading whose samples were the last that were used for the factor.
+    struct BudgetReading judged;
+    // The newest seconds of hooks in Ocular's code according to samples,
+    // without measured time, and of `timed`. The factor is computed from them.
     double new_found, new_timed;
     _Atomic double factor; // The result of Account_hook_factor.
 };

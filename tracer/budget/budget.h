@@ -28,8 +28,9 @@ struct BudgetReading {
     double wall;
     double cpu;   // CPU time of the process, with Ocular's CPU time.
     double hooks; // Time of hooks on the program's threads.
-    // The part of `hooks` that was in Ocular's code, according to samples.
-    double found;
+    // The part of `hooks` that was measured, and the part that was in Ocular's
+    // code, according to samples.
+    double paid, found;
     double rearm; // CPU time of the governor's thread.
     // CPU time of Ocular's other threads, of samples and of Ocular's part of
     // forks.

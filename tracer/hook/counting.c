@@ -231,6 +231,7 @@ static void count_late(struct Counting *counting, const struct Hit *hit)
         if (trace && kind == HIT_PAID) {
             Counter_add(&trace->overhead, Hit_address(hit));
             Counter_add(&trace->stolen, hit->where);
+            Counter_add(&trace->paid, Hit_address(hit) - hit->where);
         } else if (trace) {
             trace->spent = (struct Spent){.taken = (int64_t)Hit_address(hit),
                                           .ran = (int64_t)hit->where};

@@ -76,6 +76,7 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
     Preemption_init(&trace->preemption);
     Counter_set(&trace->overhead, 0);
     Counter_set(&trace->stolen, 0);
+    Counter_set(&trace->paid, 0);
     Counter_set(&trace->unwound, 0);
 }
 

@@ -101,6 +101,9 @@ struct ThreadTrace {
     // The ticks of `overhead` in which other programs had the CPU, which count
     // neither as the program's time nor as Ocular's cost.
     counter_t stolen;
+    // The ticks of `overhead`, without `stolen`, that were measured. The other
+    // ticks are the cost of hooks that was calibrated with warm caches.
+    counter_t paid;
     // How the thread spent the time before the next event, if the kernel was
     // asked.
     struct Spent spent;

@@ -27,7 +27,7 @@ void ThreadTraces_init(struct ThreadTraces *traces)
     traces->overflow = (struct RingOverflow){0};
     traces->name = NULL;
     memset(&traces->ended, 0, sizeof traces->ended);
-    traces->ended_overhead = traces->ended_lost = 0;
+    traces->ended_overhead = traces->ended_paid = traces->ended_lost = 0;
 }
 
 void ThreadTraces_ask_name(struct ThreadTraces *traces,
@@ -88,6 +88,7 @@ static struct ThreadTrace *unlink_ended(struct ThreadTraces *traces,
     memcpy(thread.name, trace->name, sizeof thread.name);
     Ended_add(&traces->ended, &thread);
     traces->ended_overhead += overhead_of(trace);
+    traces->ended_paid += Counter_get(&trace->paid);
     traces->ended_lost += lost_of(trace);
     *link = trace->next;
     return trace;
@@ -268,7 +269,7 @@ void ThreadTraces_reset(struct ThreadTraces *traces, bool timeline,
         link = &trace->next;
     }
     memset(&traces->ended, 0, sizeof traces->ended);
-    traces->ended_overhead = traces->ended_lost = 0;
+    traces->ended_overhead = traces->ended_paid = traces->ended_lost = 0;
     pthread_mutex_unlock(&traces->mutex);
     pthread_mutex_unlock(&traces->visiting);
 }
@@ -302,10 +303,12 @@ struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces)
 
     pthread_mutex_lock(&traces->mutex);
     sum.overhead = traces->ended_overhead;
+    sum.paid = traces->ended_paid;
     sum.lost = traces->ended_lost;
     for (trace = traces->first; trace; trace = trace->next) {
         sum.count++;
         sum.overhead += overhead_of(trace);
+        sum.paid += Counter_get(&trace->paid);
         sum.lost += lost_of(trace);
         sum.bytes += sizeof *trace + ThreadTrace_stack_bytes(trace);
         if (trace->ring)

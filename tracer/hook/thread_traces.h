@@ -30,12 +30,13 @@ struct ThreadTraces {
     void (*name)(char *out, size_t size);
     // Sums over the records that were freed since the trace began.
     struct Ended ended;
-    uint64_t ended_overhead;
+    uint64_t ended_overhead, ended_paid;
     uint64_t ended_lost;
 };
 
 struct ThreadTotals {
     uint64_t overhead; // Sum of `overhead` minus `stolen`.
+    uint64_t paid;     // Sum of `paid`.
     uint64_t lost;     // Number of timeline events that full rings dropped.
     uint64_t bytes;
     unsigned count;
