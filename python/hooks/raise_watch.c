@@ -15,11 +15,7 @@
 
 // CPython needs 0.1 us for each function to switch the event RAISE on and off,
 // and 2 to 5 us from 3.15 on. So the event then stays off for longer.
-#if PY_VERSION_HEX >= 0x030F0000
-#define LEAST_GAP_S 60.0
-#else
-#define LEAST_GAP_S 0.0
-#endif
+#define LEAST_GAP_S (PY_VERSION_HEX >= 0x030F0000 ? 60.0 : 0.0)
 
 // --- Types -------------------------------------------------------------------
 

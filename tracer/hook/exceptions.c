@@ -497,7 +497,6 @@ void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks,
     exceptions->pause_s = pause_s;
     exceptions->tokens = TOKENS_MOST;
     exceptions->filled = ticks;
-    exceptions->paid = Counter_get(&exceptions->events);
     open_window(exceptions, cpu_ns, 0);
     Counter_set(&exceptions->phase, EXCEPTIONS_ON);
     Exceptions_limit(exceptions, INFINITY, 1);

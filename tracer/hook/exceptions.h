@@ -218,7 +218,8 @@ static inline bool Exceptions_note(struct Exceptions *exceptions)
 void Exceptions_note_slow(struct Exceptions *exceptions);
 // Forgets all kinds and counts, at the start of a session.
 void Exceptions_reset(struct Exceptions *exceptions);
-// Begins to count all exceptions. A gap is not shorter than `pause_s` seconds.
+// Begins to count all exceptions, after Exceptions_reset. A gap is not shorter
+// than `pause_s` seconds.
 void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks,
                       uint64_t cpu_ns, double hz, double pause_s);
 // Returns the kind for the function and all types with the name `type`. The
