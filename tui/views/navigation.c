@@ -104,15 +104,6 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding)
 
 // ui->way contains the views behind the shown view, each at most once. If the
 // user opens one of these views again, the viewer goes back to it.
-bool Navigation_press(struct Ui *ui, enum ViewId id,
-                      const struct ListRows *rows, int request, uint32_t key)
-{
-    enum ListAnswer answer = List_press(&ui->lists[id], rows, request, key);
-    if (answer == LIST_OPENS)
-        Navigation_enter(ui);
-    return answer != LIST_IGNORES;
-}
-
 void Navigation_open(struct Ui *ui, enum ViewId id)
 {
     const struct View *view = ui->views[id];

@@ -27,10 +27,6 @@ bool Navigation_refuses(struct Ui *ui, const struct Binding *binding);
 // Opens the view to which Enter on the selected row leads. Returns false if
 // Enter leads to no view. Navigation_enter is also called for a click on a row.
 bool Navigation_enter(struct Ui *ui);
-// Lets the list of a view handle a request. A click on the selected row has the
-// same effect as Enter. Returns false if the list has no use for the request.
-bool Navigation_press(struct Ui *ui, enum ViewId id,
-                      const struct ListRows *rows, int request, uint32_t key);
 // Shows a view. After Navigation_open, Esc leads back to the view that was
 // shown before.
 void Navigation_open(struct Ui *ui, enum ViewId id);
