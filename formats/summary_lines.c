@@ -2,9 +2,7 @@
 #include "formats/summary_lines.h"
 #include "ipc/base/heap.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ROWS_MOST 200 // A live process sends at most ROWS_MOST lines.
 

@@ -11,7 +11,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 // A path that the socket has or had. A path is not freed before
 // Listener_release(), because a caller of Listener_path() may still use it.

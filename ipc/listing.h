@@ -7,8 +7,6 @@
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
 
-#include <stdbool.h>
-
 // A row of a listing: A row of a listing, for one instruction and the
 // EXTENDED_ARGs before it.
 struct ListingRow {

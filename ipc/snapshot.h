@@ -9,8 +9,6 @@
 #include "ipc/record.h"
 #include "ipc/wait_kind.h"
 
-#include <stdbool.h>
-
 // Version of the schema, which is the value of Snapshot.schema.
 #define SNAPSHOT_SCHEMA 1
 

@@ -9,7 +9,5 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include <stdbool.h>
-
 // Table of the functions run_file, run_string, run_call and exit.
 extern PyMethodDef Program_methods[];

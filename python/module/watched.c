@@ -3,9 +3,7 @@
 #include "ipc/client.h"
 #include "python/module/convert.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <math.h>
 #include <stdlib.h>
 
 #define WHY 512

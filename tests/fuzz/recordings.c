@@ -6,7 +6,6 @@
 #include "tui/model/capture.h"
 #include "tui/model/playback.h"
 
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

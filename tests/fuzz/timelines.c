@@ -11,7 +11,6 @@
 #include "tests/fuzz/replay.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

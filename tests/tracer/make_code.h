@@ -6,7 +6,6 @@
 #include "tracer/code/code.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static inline struct Code *make_code(uint32_t id, uintptr_t address)
 {

@@ -3,8 +3,6 @@
 // wake-ups, and the work at each wake-up.
 #include "tracer/budget/control.h"
 
-#include <math.h>
-
 #include "tests/unit.h"
 
 // A simulated program that uses a fraction of a core. The governor reads struct

@@ -8,7 +8,6 @@
 #include "tracer/code/arming.h"
 
 #include <pthread.h>
-#include <unistd.h>
 
 #include "tests/unit.h"
 

@@ -7,7 +7,6 @@
 #include "tests/random.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #include "tests/unit.h"
 

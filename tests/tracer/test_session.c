@@ -16,7 +16,6 @@
 #include "tracer/session/collect.h"
 #include "tracer/session/lifetime.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const struct TaskLine WORKER = {"worker", "/a.py", 3, 7, false};
 

@@ -4,8 +4,6 @@
 #include "tests/unit.h"
 #include "tracer/sample/wait_choice.h"
 
-#include <math.h>
-
 #define STEPS 4000
 #define THREADS 100
 #define STORED_NS 131e9 // Longest time that fits into a recording.

@@ -4,7 +4,6 @@
 // that change in the middle of the walk (torn stacks).
 #include "tracer/sample/walk.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 

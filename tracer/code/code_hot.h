@@ -12,7 +12,6 @@
 #include "tracer/base/histogram.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #define CODE_NEVER UINT64_MAX // A value of `stop_at` that is never reached.
 #define EPOCH_NONE UINT16_MAX // An epoch number that no code has.

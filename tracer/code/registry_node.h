@@ -9,7 +9,6 @@
 #include "tracer/base/counter.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 struct Code;
 

@@ -30,7 +30,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/types.h>
 
 // Number of elements of `active`, which counts running calls. The element for a

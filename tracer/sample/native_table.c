@@ -5,7 +5,6 @@
 #include "tracer/sample/memory.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #define PAGE 4096u
 // In a function's last instructions, the saved rbp lies up to this far below

@@ -10,7 +10,6 @@
 #include "tracer/sample/walk.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 // Number of words of a ring, which is a power of two. In a ring, a frame takes

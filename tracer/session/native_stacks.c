@@ -4,7 +4,6 @@
 #include "tracer/timeline/formats.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 int NativeStacks_read(const char *path, uint64_t inode, uint64_t offset,
                       struct NativeRows *rows)

@@ -9,7 +9,6 @@
 
 #include "tracer/timeline/ring.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #define MARK_NAME 200  // Largest number of bytes of a mark's name.

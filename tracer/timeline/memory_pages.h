@@ -6,8 +6,6 @@
 
 #include "tracer/timeline/recording_format.h"
 
-#include <stdbool.h>
-
 struct MemoryPage {
     // Number of the page, counted from the file's beginning.
     uint64_t number : 52;

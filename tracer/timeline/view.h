@@ -5,7 +5,6 @@
 
 #include "tracer/timeline/ring.h"
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 // A call that was open when a chunk began. Because of the open calls, a reader

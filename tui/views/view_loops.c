@@ -4,7 +4,6 @@
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
-#include "tui/views/header.h"
 #include "tui/views/shown_rows.h"
 
 #include <math.h>
