@@ -29,9 +29,12 @@ def text_of(name):
 # --- Options ------------------------------------------------------------------
 
 
+def options_of(parser):
+    return {option for action in parser._actions for option in action.option_strings}
+
+
 def options_of_ocular():
-    actions = command._parser()._actions
-    return {option for action in actions for option in action.option_strings}
+    return options_of(command._parser())
 
 
 def options_of_top():
@@ -41,16 +44,6 @@ def options_of_top():
     )
     assert len(rows) > 10
     return {f"--{long}" for long, _ in rows} | {f"-{short}" for _, short in rows if short}
-
-
-def options_of_convert():
-    actions = _convert._parser()._actions
-    return {option for action in actions for option in action.option_strings}
-
-
-def options_of_agent():
-    actions = _agent._parser()._actions
-    return {option for action in actions for option in action.option_strings}
 
 
 OPTIONS = {"ocular": options_of_ocular, "ocular-top": options_of_top}
@@ -102,10 +95,10 @@ def test_a_manual_names_no_option_that_is_not_there(program):
     """A manual page names only options that exist, of this program or of another one."""
     page = text_of(f"docs/man/{program}.1").replace("\\-", "-")
     named = {word for word in OPTION.findall(page) if word.startswith("--")}
-    others = options_of_convert() | options_of_agent()
+    others = options_of(_convert._parser()) | options_of(_agent._parser())
     assert named <= options_of_ocular() | options_of_top() | others
     if program == "ocular":
-        assert options_of_agent() - {"-h", "--help"} <= named
+        assert options_of(_agent._parser()) - {"-h", "--help"} <= named
 
 
 def test_defaults_in_the_manual():
@@ -224,6 +217,13 @@ def test_settings_in_usage():
             shown = {"mode": "adaptive", "overhead_budget": 0.01}.get(name, default)
             assert not value or value.replace('"', "'") == repr(shown), name
         assert set(OPTION.findall(option)) <= options_of_ocular()
+
+
+def test_the_list_of_processes_knows_options_with_values():
+    """ocular-top's list finds the script in the command line of a program."""
+    body = text_of("tui/app/chooser_draw.c").split("names[] =")[1].split(";")[0]
+    words = "".join(re.findall('"(.*)"', body)).split()
+    assert {*words, "-c", "-m"} == command._valued(command._parser())
 
 
 def test_functions_in_the_readme():

@@ -213,16 +213,21 @@ def _add_children(group):
     add("--remove-follow", action="store_true", help="remove that again")
 
 
-def _split(parser, arguments):
-    """Splits the command line. Returns (Ocular's options, the program and its arguments).
-    All words after the script, after the module of -m or after the code of -c belong to the
-    program, even if they look like options of Ocular."""
-    takes_value = {
+def _valued(parser):
+    """Returns the options whose value may be the next word."""
+    return {
         option
         for action in parser._actions
         if action.nargs is None and action.const is None
         for option in action.option_strings
     }
+
+
+def _split(parser, arguments):
+    """Splits the command line. Returns (Ocular's options, the program and its arguments).
+    All words after the script, after the module of -m or after the code of -c belong to the
+    program, even if they look like options of Ocular."""
+    valued = _valued(parser)
     index = 0
     while index < len(arguments):
         argument = arguments[index]
@@ -233,7 +238,7 @@ def _split(parser, arguments):
             return arguments[:index], arguments[index:]
         if not argument.startswith("-") or argument == "-":
             break
-        index += 2 if argument in takes_value else 1
+        index += 2 if argument in valued else 1
     return arguments[:index], arguments[index:]
 
 
