@@ -12,15 +12,12 @@ from e2e.program import PYTHON, SLOW, TOP, Running, run, wait_until
 # Works in short calls, like most programs, until stdin has input.
 WORKS = """
 import select, sys, time
-
 def busy(n):
     return sum(range(n))
-
 def work():
     for n in range(200):
         busy(n)
     time.sleep(0.001)
-
 print("ready", flush=True)
 while not select.select([0], [], [], 0)[0]:
     work()
@@ -30,12 +27,10 @@ print("names", *sorted(name for name in globals() if not name.startswith("__")))
 # The main thread waits for ever for the other threads to end.
 WAITS = """
 import threading, time
-
 def work():
     while True:
         sum(range(1000))
         time.sleep(0.001)
-
 threads = [threading.Thread(target=work, daemon=True) for _ in range(3)]
 for thread in threads:
     thread.start()
@@ -120,6 +115,13 @@ class Program(Running):
 
     def detach(self):
         return run([TOP, "--detach", "--pid", self.pid])
+
+    def comes_and_goes(self, *functions):
+        """Attaches, waits until these functions are traced, and detaches."""
+        assert self.attach().status == 0
+        if functions:
+            self.functions(*functions)
+        assert self.detach().status == 0
 
     def snapshot(self, *arguments):
         return run([TOP, "--pid", self.pid, "-n", "2", "-d", "0.3", "--json", *arguments])

@@ -53,8 +53,7 @@ def test_its_own_environment_comes_first(tmp_path):
 def test_another_package_of_that_name(tmp_path):
     (tmp_path / "ocular").mkdir()
     with Program(tmp_path, WORKS) as program:
-        assert program.attach().status == 0
-        assert program.detach().status == 0
+        program.comes_and_goes()
 
 
 # ATTACH_ROUNDS sets how often the tests attach. They also pass with 100.
@@ -64,12 +63,10 @@ ROUNDS = int(os.environ.get("ATTACH_ROUNDS", 5))
 def test_again_and_again(tmp_path):
     with Program(tmp_path, WORKS) as program:
         for _ in range(3):
-            assert program.attach().status == 0
-            assert program.detach().status == 0
+            program.comes_and_goes()
         before, size = program.state(), resident(program.pid)
         for _ in range(ROUNDS):
-            assert program.attach().status == 0
-            assert program.detach().status == 0
+            program.comes_and_goes()
         program.is_again(before)
         assert resident(program.pid) < size + 1024
         assert program.end()[1] == ""
@@ -167,9 +164,7 @@ def test_the_attaching_side_is_interrupted(tmp_path):
         program.is_again(before)
         time.sleep(3)
         # attaching also removes what the killed attaching program has left
-        assert program.attach().status == 0
-        program.functions("busy")
-        assert program.detach().status == 0
+        program.comes_and_goes("busy")
         assert program.end()[1] == ""
 
 
@@ -178,8 +173,7 @@ def test_the_attaching_side_is_killed_at_every_step(tmp_path):
     its child's. With KILL_STRIDE=1, the test does this for every such system call."""
     command = [TOP, "--attach-only", "--pid"]
     with Program(tmp_path, WORKS) as program:
-        assert program.attach().status == 0  # the imported modules stay after detaching
-        assert program.detach().status == 0
+        program.comes_and_goes()  # the imported modules stay after detaching
         before = program.state()
         steps = killed.run_until([*command, program.pid], float("inf"))
         assert steps > 100 and program.detach().status == 0
@@ -192,8 +186,7 @@ def test_the_attaching_side_is_killed_at_every_step(tmp_path):
             program.is_again(before)
         time.sleep(3)
         # attaching also removes what the killed attaching program has left
-        assert program.attach().status == 0
-        assert program.detach().status == 0
+        program.comes_and_goes()
         assert program.end()[1] == ""
 
 
@@ -239,9 +232,7 @@ def test_a_program_that_may_import_nothing_more(tmp_path):
     """The script still answers if a module cannot be imported. For example, a program that
     has given up root perhaps may not read the module."""
     with Program(tmp_path, "import sys\nsys.modules['fcntl'] = None\n" + WORKS) as program:
-        assert program.attach().status == 0
-        program.functions("busy")
-        assert program.detach().status == 0
+        program.comes_and_goes("busy")
         assert program.end()[1] == ""
 
 

@@ -43,9 +43,7 @@ def test_a_stripped_interpreter(tmp_path):
         maps = Path(f"/proc/{program.pid}/maps").read_text()
         assert str(stripped) in maps
         before = program.state()
-        assert program.attach().status == 0
-        program.functions("busy")
-        assert program.detach().status == 0
+        program.comes_and_goes("busy")
         program.is_again(before)
         assert program.end()[1] == ""
 
@@ -90,6 +88,5 @@ def test_an_interpreter_whose_file_is_gone(tmp_path):
         copy.unlink()
         link = f"/proc/{program.pid}/exe"
         wait_until(lambda: os.readlink(link).endswith(" (deleted)"))
-        assert program.attach().status == 0
-        assert program.detach().status == 0
+        program.comes_and_goes()
         program.process.send_signal(signal.SIGKILL)

@@ -252,6 +252,31 @@ TEST_FIXTURE(test_request_numbers_and_bytes)
     assert_int_equal(got.request, 2);
 }
 
+// The process reads again, until nothing more comes. If a descriptor comes,
+// sets *came to it, and *came_at to the number of bytes that have come by then.
+static void read_all(struct Fixture *f, struct Bytes *bytes, int *came,
+                     size_t *came_at)
+{
+    struct Message message;
+
+    Bytes_init(bytes);
+    for (int idle = 0; idle < 3;) {
+        uint8_t *room = Bytes_extend(bytes, 4096);
+        int passed = 0;
+        long got = Socket_receive_file(f->script.fd, room, 4096, &passed);
+
+        bytes->size -= 4096 - (size_t)(got > 0 ? got : 0);
+        idle = got > 0 ? 0 : idle + 1;
+        if (passed) {
+            assert_int_equal(*came, 0);
+            *came = passed;
+            *came_at = bytes->size;
+        }
+        // Client_next sends further bytes of the requests.
+        assert_int_equal(Client_next(f->client, &message), 0);
+    }
+}
+
 // If a process reads nothing, requests wait in the client, up to a limit. When
 // the process reads again, the waiting requests arrive complete.
 TEST_FIXTURE(test_requests_wait)
@@ -260,7 +285,8 @@ TEST_FIXTURE(test_requests_wait)
     char *text = malloc(60001);
     struct Bytes bytes;
     unsigned sent = 0, seen = 0;
-    size_t at = 0;
+    size_t at = 0, came_at;
+    int came = 0;
 
     memset(text, 'p', 60000);
     text[60000] = '\0';
@@ -269,16 +295,7 @@ TEST_FIXTURE(test_requests_wait)
     while (Client_request(f->client, &request) == 0)
         assert_true(++sent < 1000);
     assert_int_equal(Client_request(f->client, &request), -EAGAIN);
-    Bytes_init(&bytes);
-    for (int idle = 0; idle < 3;) {
-        uint8_t *room = Bytes_extend(&bytes, 65536);
-        long got = Socket_receive(f->script.fd, room, 65536);
-
-        bytes.size -= 65536 - (size_t)(got > 0 ? got : 0);
-        idle = got > 0 ? 0 : idle + 1;
-        // Client_next sends further bytes of the request.
-        assert_int_equal(Client_next(f->client, &message), 0);
-    }
+    read_all(f, &bytes, &came, &came_at);
     for (long used = 1; at < bytes.size && used > 0; at += (size_t)used) {
         used = Message_decode(&message, bytes.data + at, bytes.size - at,
                               WIRE_MAX_REQUEST);
@@ -315,23 +332,8 @@ TEST_FIXTURE(test_a_file_goes_with_its_request)
     fclose(file); // the client has its own copy of the descriptor
     request = (struct Message){.type = MESSAGE_CANCEL};
     assert_int_equal(Client_request(f->client, &request), 0);
-    Bytes_init(&bytes);
-    for (int idle = 0; idle < 3;) {
-        uint8_t *room = Bytes_extend(&bytes, 4096);
-        int passed = 0;
-        long got = Socket_receive_file(f->script.fd, room, 4096, &passed);
-
-        bytes.size -= 4096 - (size_t)(got > 0 ? got : 0);
-        idle = got > 0 ? 0 : idle + 1;
-        if (passed) {
-            assert_int_equal(came, 0);
-            came = passed;
-            // The descriptor's own request ends at this byte or later.
-            came_at = bytes.size;
-        }
-        // Client_next sends further bytes of the requests.
-        assert_int_equal(Client_next(f->client, &message), 0);
-    }
+    // The descriptor's own request ends at the byte `came_at` or later.
+    read_all(f, &bytes, &came, &came_at);
     assert_true(came > 2);
     close(came);
     for (size_t at = 0; at < bytes.size;) {

@@ -60,20 +60,39 @@ static size_t frame_of(uintptr_t pc)
     return i;
 }
 
-TEST(test_a_walk_finds_what_backtrace_finds)
+static void begin(void)
 {
     struct sigaction action = {.sa_sigaction = on_signal,
                                .sa_flags = SA_SIGINFO};
-    uint32_t ids[NATIVE_IDS];
-    struct FlameTable *table = FlameTable_new();
-    struct FlameFunction functions[NATIVE_IDS];
-    struct NativeNames names = {0};
-    size_t count = 0, from, used;
-    bool named = false;
 
     backtrace(truth, 64); // The first call allocates.
     sigaction(SIGUSR1, &action, NULL);
     Native_init(&native, NativeRows_read);
+}
+
+// Walks stacks until the functions on one have ids. Returns their number.
+static size_t walk_with(void (*walk_one)(void), uint32_t ids[NATIVE_IDS])
+{
+    size_t count = 0;
+
+    for (int i = 0; i < 20 && !count; i++) {
+        walk_one();
+        Native_step(&native, 3);
+        count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
+    }
+    return count;
+}
+
+TEST(test_a_walk_finds_what_backtrace_finds)
+{
+    uint32_t ids[NATIVE_IDS];
+    struct FlameTable *table = FlameTable_new();
+    struct FlameFunction functions[NATIVE_IDS];
+    struct NativeNames names = {0};
+    size_t count, from, used;
+    bool named = false;
+
+    begin();
     Native_step(&native, 1);
     assert_null(atomic_load(&native.table)); // No thread is to be walked.
     used = Heap_used();
@@ -86,11 +105,7 @@ TEST(test_a_walk_finds_what_backtrace_finds)
         Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids), 0);
     assert_true(native.gave_up);
     native.ends = native.gave_up = false;
-    for (int i = 0; i < 20 && !count; i++) {
-        take();
-        Native_step(&native, 3);
-        count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
-    }
+    count = walk_with(take, ids);
     assert_int_equal(walk.end, NATIVE_THREAD);
     // No walk finds the evaluation loop, and then one does.
     for (int i = 0; i < NATIVE_MISSED; i++)
@@ -170,23 +185,20 @@ __asm__(
     "ret\n"
     ".cfi_endproc\n");
 
+static void take_in_loop(void)
+{
+    _PyEval_EvalFrameDefault(take);
+}
+
 TEST(test_a_part_of_the_evaluation_loop_without_a_symbol)
 {
-    struct sigaction action = {.sa_sigaction = on_signal,
-                               .sa_flags = SA_SIGINFO};
     uint32_t ids[NATIVE_IDS];
-    size_t count = 0;
+    size_t count;
 
-    backtrace(truth, 64); // The first call allocates.
-    sigaction(SIGUSR1, &action, NULL);
-    Native_init(&native, NativeRows_read);
+    begin();
     atomic_store(&native.wanted_ns, 100);
     Native_step(&native, 2);
-    for (int i = 0; i < 20 && !count; i++) {
-        _PyEval_EvalFrameDefault(take);
-        Native_step(&native, 3);
-        count = Native_resolve(&native, walk.pcs, walk.depth, walk.end, ids);
-    }
+    count = walk_with(take_in_loop, ids);
     assert_int_equal(walk.end, NATIVE_WHOLE);
     assert_true(count && count == walk.depth && count < 8);
     Native_release(&native);

@@ -93,6 +93,14 @@ def run(directory, *arguments, **env):
 # --- The screen and its keys
 
 
+def save_over(top, key, name, answer, result):
+    """Saves to a file that exists, and answers the question whether to overwrite it."""
+    top.press(key, "\x15", *name, "Enter")
+    top.wait("It exists. Overwrite")
+    top.press(answer)
+    top.wait(result)
+
+
 def stopped(top):
     """Stops the viewer while it has no new data. Returns the lines of its screen."""
     while True:
@@ -232,14 +240,8 @@ def test_export(top):
     top.wait("Timeline written: .*ocular_trace.json, .* ui.perfetto.dev")
     json.loads((folder / "ocular_trace.json").read_text())
     (folder / "there.json").write_text("precious")
-    top.press("e", "\x15", *"there.json", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("n")
-    top.wait("Nothing was written")
-    top.press("e", "\x15", *"there.json", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("y")
-    top.wait("Exporting the timeline")
+    save_over(top, "e", "there.json", "n", "Nothing was written")
+    save_over(top, "e", "there.json", "y", "Exporting the timeline")
     top.press("Esc")
     top.wait("not exported: export cancelled")
     assert top.server.requests().count("request 26 0") == 2
@@ -301,21 +303,12 @@ def test_save(start, tmp_path):
     saved = json.loads((tmp_path / "out.json").read_text())
     assert [f["name"] for f in saved["functions"]] == ["JSONDecoder.raw_decode"]
     (tmp_path / "out.json").write_text("precious")
-    top.press("E", "\x15", *"out.json", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("n")
-    top.wait("Nothing was written")
+    save_over(top, "E", "out.json", "n", "Nothing was written")
     assert (tmp_path / "out.json").read_text() == "precious"
-    top.press("E", "\x15", *"out.json", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("y")
-    top.wait("Saved as JSON")
+    save_over(top, "E", "out.json", "y", "Saved as JSON")
     assert json.loads((tmp_path / "out.json").read_text())["pid"] == 48213
     os.mkfifo(tmp_path / "pipe")
-    top.press("E", "\x15", *"pipe", "Enter")
-    top.wait("It exists. Overwrite")
-    top.press("y")
-    top.wait("is no regular file")
+    save_over(top, "E", "pipe", "y", "is no regular file")
     top.press("E", "\x15", *"no/such/dir.json", "Enter")
     top.wait("was not saved: No such file")
 
