@@ -99,10 +99,8 @@ def build(what, directory, tree=ROOT, change="", **more):
 
 PROGRAM = """
 import sys
-
 def work(n):
     return sum(range(n))
-
 print(sys.argv, sys.path[0], __name__, [work(n) for n in range(3)])
 raise SystemExit(7)
 """

@@ -22,14 +22,11 @@ MOST_MIB = 64
 VIZTRACER = """
 import os, sys, time
 from viztracer import VizTracer
-
 def called(number):
     return number
-
 def calls(count):
     for number in range(count):
         called(number)
-
 path, count = sys.argv[1], int(sys.argv[2])
 tracer = VizTracer(tracer_entries=2 * count, verbose=0, output_file=path,
                    dump_raw=sys.argv[3] == "raw")

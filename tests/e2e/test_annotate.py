@@ -26,12 +26,10 @@ PROGRAM = """
                        ("evil", "evil\\x1b[2J\\u202e.py")):
         exec(compile(f"def {name}(n):\\n    return n\\n", file, "exec"), space)
         functions.append(space[name])
-
     def looping():
         for function in functions:
             for _ in range(10):
                 function(3000)
-
     print("ready", flush=True)
     while True:
         looping()

@@ -14,14 +14,12 @@ YOUNG_S = 3
 # children that do not serve.
 PROGRAM = """
 import subprocess, sys, ocular
-
 def start(begin):
     source = begin + "; import sys; print(flush=True); sys.stdin.read()"
     child = subprocess.Popen([sys.executable, "-c", source], stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert child.stdout.readline() == b"\\n"
     return child
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False)
 serving = start("import ocular; ocular.serve()")
 silent = [start("pass"), start("pass")]

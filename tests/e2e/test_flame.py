@@ -25,12 +25,10 @@ def place(tmp_path_factory):
 UNWATCHED = """
 import sys, time
 import ocular
-
 def spin(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
-
 ocular.start_tracing(serve=True, quiet=True, perfetto=False, overhead_budget=0.05)
 while (samples := ocular.snapshot()["sampler"]["samples"]) < 20:
     spin(0.05)

@@ -12,12 +12,10 @@ from e2e.program import PYTHON, run, write
 pytestmark = pytest.mark.once
 
 PROGRAM = """import asyncio, ocular, os, sys, threading, time
-
 def {name}():
     with ocular.span("work", who="{name}"):
         time.sleep(0.05)
         sum(range(4_000_000))  # long enough for samples
-
 thread = threading.Thread(target={name})
 thread.start()
 {name}()

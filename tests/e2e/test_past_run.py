@@ -16,7 +16,6 @@ pytestmark = pytest.mark.once
 WORK = """
 import gc, json, os, sys, threading, time
 import ocular
-
 def leaf(x): return x * x + 1
 def mid(n): return sum(leaf(i) for i in range(n))
 def items(n):
@@ -29,7 +28,6 @@ def raises(times):
     for _ in range(times):
         try: raise KeyError
         except KeyError: pass
-
 def work(rounds):
     for _ in range(rounds):
         mid(20)

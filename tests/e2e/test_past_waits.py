@@ -26,7 +26,6 @@ lock = threading.Lock()
 lock.acquire()
 offset = ocular.snapshot()["uptime_s"] - time.monotonic()
 calls, clocks = [], []
-
 def now():
     return time.monotonic() + offset
 def note(began):

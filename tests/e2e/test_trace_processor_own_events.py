@@ -31,21 +31,17 @@ NAMES = ["x.json", "x.pftrace"]
 # only once a second.
 PROGRAM = r"""
 import ocular, sys, threading, time
-
 def add(a, b):
     return a + b
-
 def burn(seconds, value=1):
     begin = time.thread_time()
     while time.thread_time() - begin < seconds:
         add(value, value)
-
 def work():
     ocular.mark("begins", number=7, text="a\"b\u00e9", real=0.5, yes=True)
     with ocular.span("of a thread", number=1):
         burn(0.1)
     done.wait()
-
 def enough():
     ocular.export("so far.json")
     with open("so far.json") as file:
@@ -58,7 +54,6 @@ def enough():
         and text.count('"name":"CPU of a worker') > 1
         and text.count('"name":"CPU of MainThread') > 1
     )
-
 done = threading.Event()
 thread = threading.Thread(target=work, name="a worker", daemon=True)
 ocular.start_tracing(

@@ -25,14 +25,11 @@ def test_the_time_of_a_c_call_counts_for_its_caller():
 DUTIES = """
 import json, ocular, os, sys, threading, time
 from pathlib import Path
-
 SLEEPS_MS = 0, 4, 12, 30
 times = {}
-
 def clocks():
     ready = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat")
     return time.monotonic(), time.thread_time(), int(ready.read_text().split()[1]) / 1e9
-
 def make(ms):
     def duty():
         begin, asleep = clocks(), 0
@@ -44,13 +41,11 @@ def make(ms):
             if ms:
                 time.sleep(ms / 1e3)
                 asleep += ms / 1e3
-
             wall, cpu, ready = (b - a for a, b in zip(begin, clocks()))
             times[name] = dict(wall=wall, cpu=cpu, waits=wall - cpu - ready - asleep)
     name = f"duty_{ms}"
     duty.__code__ = duty.__code__.replace(co_qualname=name)
     return threading.Thread(target=duty, name=name, daemon=True)
-
 ocular.start_tracing(quiet=True, perfetto=False, overhead_budget=0.01)
 for ms in SLEEPS_MS:
     make(ms).start()

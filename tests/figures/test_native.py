@@ -15,19 +15,14 @@ pytestmark = pytest.mark.timeout(600)
 CUT = "(callers not known)"
 WORK = """
 import json, random, re, sqlite3, sys, time, zlib
-
 text = json.dumps([{"a": list(range(30)), "b": "x" * 40} for _ in range(300)])
-
 data = bytes(random.randrange(64) for _ in range(200_000))
-
 numbers = [random.random() for _ in range(200_000)]
-
 table = sqlite3.connect(":memory:")
 table.execute("create table t(a, b)")
 table.executemany("insert into t values(?, ?)", [(i, i % 997) for i in range(20_000)])
 table.create_function("same", 1, lambda x: x)
 pattern = re.compile(r"(a+)+b|x{3,}y")
-
 def of_json(): json.loads(text)
 def of_re(): pattern.search("ax" * 2000)
 def of_zlib(): zlib.compress(data, 6)
@@ -36,7 +31,6 @@ def of_callback(): table.execute("select sum(same(a)) from t").fetchall()
 def of_sort(): sorted(numbers)
 def of_key(): sorted(numbers, key=lambda x: -x)
 def of_python(): sum(i for i in range(30_000))
-
 works = [of_json, of_re, of_zlib, of_sqlite, of_callback, of_sort, of_key, of_python]
 try:
     import numpy

@@ -385,7 +385,6 @@ def test_what_runs_inside_anothers_callback_is_invisible():
 
 SETS_A_PROFILE = """
 import sys
-
 def sets_a_profile():
     events = []
     sys.setprofile(lambda frame, event, argument: events.append(event))

@@ -45,10 +45,8 @@ def test_wherever_a_file_is_named(tmp_path, sockets, name):
     a viewer."""
     source = f"""
     import ocular, os, sys, time
-
     def work():
         pass
-
     work()
     ocular.export("now.{name}")
     pid = os.fork()
@@ -87,10 +85,8 @@ def test_the_library_is_gone(tmp_path):
     (copy / "libocular_formats.so").unlink()
     source = """
     import ocular
-
     def work():
         pass
-
     work()
     try:
         ocular.export("now.json")

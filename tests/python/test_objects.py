@@ -206,18 +206,15 @@ def test_objects_are_counted_only_if_asked_for():
 PROGRAM = """
 import gc, os, sys, threading, time
 import ocular
-
 class Thing:
     def __init__(self):
         self.me = self
-
 def work(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         for _ in range(100):
             Thing()
         exec("class Made: pass\\nMade()")
-
 ocular.start_tracing(events="reference", perfetto=False, quiet=True, **{settings!r})
 threads = [threading.Thread(target=work, args=(1,)) for _ in range(2)]
 for thread in threads:

@@ -73,12 +73,10 @@ def test_samples(tmp_path, name):
 
 
 SHORT = """import threading, time
-
 def burn(seconds):
     end = time.thread_time() + seconds
     while time.thread_time() < end:
         pass
-
 burn(0.1)
 thread = threading.Thread(target=burn, args=[0.2], name="a worker")
 thread.start()

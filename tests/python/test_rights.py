@@ -20,7 +20,6 @@ CHANGE_USERS = 0xC0  # CAP_SETGID and CAP_SETUID, for glibc in each thread
 SOURCE = """
 import glob, json, os, sys, time
 import ocular
-
 def held():
     found = {}
     for task in glob.glob("/proc/self/task/*"):
@@ -28,11 +27,9 @@ def held():
         found.setdefault(rows["Name"].strip(), []).append(
             [int(rows[name], 16) for name in ("CapEff", "CapPrm", "CapInh", "CapAmb")])
     return found
-
 def work(n):
     while n:
         n -= 1
-
 before = held()
 ocular.start_tracing(serve=True, perfetto=False, quiet=True)
 end = time.monotonic() + 60
@@ -76,7 +73,6 @@ def test_our_threads_have_no_capabilities(tmp_path, sockets):
 WITHOUT = """
 import ctypes, struct, sys
 import ocular
-
 ocular.start_tracing(serve=True, quiet=True, output=sys.argv[1])
 none = struct.pack("6I", *[0] * 6)
 libc = ctypes.CDLL(None, use_errno=True)

@@ -13,13 +13,11 @@ from e2e import program
 MAIN = r"""
 #include <dlfcn.h>
 #include <stdio.h>
-
 int main(int count, char **words)
 {
     void *library = dlopen(words[1], RTLD_NOW | RTLD_GLOBAL);
     void (*initialize)(int);
     int (*run)(const char *, void *), (*finalize)(void);
-
     if (!library) {
         fprintf(stderr, "%s\\n", dlerror());
         return 99;

@@ -20,7 +20,6 @@ def function{n}(x, depth=3):
     if depth and x % 2:
         return function{n}(x - 1, depth - 1)
     return total
-
 def generator{n}(x):
     try:
         for i in range(x):
@@ -28,22 +27,17 @@ def generator{n}(x):
                 raise ValueError(i)
     finally:
         total = 0
-
 def outer{n}(x):
     yield from generator{n}(x)
-
 class Class{n}:
     def __init__(self):
         self.a = 1
     def method(self):
         return [y for y in range(5) if y]
-
 async def coroutine{n}(x):
     return sum([await inner{n}(i) for i in range(x)])
-
 async def inner{n}(i):
     return i
-
 def raising{n}(depth):
     try:
         if depth == 0:
