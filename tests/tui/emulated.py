@@ -14,11 +14,10 @@ import time
 from pathlib import Path
 
 import pyte
+import pytest
+from e2e.program import BUILD, SLOW, TOP
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("OCULAR_BUILD", ROOT / "build"))
-TOP = os.environ.get("OCULAR_TOP", str(BUILD / "bin" / "ocular-top"))
-SLOW = 60.0  # seconds. No wait in these tests needs nearly as long.
+MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
 ESCAPE = 0.03  # seconds. Slightly more than ESCAPE_MS of tui/screen/terminal.c.
 
 KEYS = {
@@ -46,6 +45,15 @@ KEYS = {
     "Wheel-down": "\x1b[<65;20;9M",
     "Click": "\x1b[<0;20;9M\x1b[<0;20;9m",
 }
+
+
+# Marks the tests of files that need the viewer and make_recording.
+built = [
+    pytest.mark.once,
+    pytest.mark.skipif(
+        not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
+    ),
+]
 
 
 def environment(directory, **more):

@@ -12,19 +12,13 @@ import signal
 import subprocess
 
 import pytest
-from e2e.program import wait_until
-from tui.emulated import BUILD, SLOW, TOP, Screen, Stream, Top, environment, selected
-from tui.fake import FAKE, Server
+from e2e.program import BUILD, SLOW, TOP, wait_until
+from tui.emulated import MAKE, Screen, Stream, Top, built, environment, selected
+from tui.fake import Server
 
-MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
 FLOODING = str(BUILD / "obj" / "tests" / "tui" / "flooding_server")
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.skipif(
-        not (os.path.exists(TOP) and os.path.exists(FAKE)), reason="not built"
-    ),
-]
+pytestmark = built
 
 
 @pytest.fixture

@@ -12,17 +12,11 @@ import termios
 
 import pytest
 from e2e.program import wait_until
-from tui.emulated import BUILD, SLOW, TOP, Top, environment, selected
+from tui.emulated import MAKE, SLOW, TOP, Top, built, environment, selected
 
-MAKE = str(BUILD / "obj" / "tests" / "tui" / "make_recording")
 TMUX = shutil.which("tmux")
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.skipif(
-        not (os.path.exists(TOP) and os.path.exists(MAKE)), reason="not built"
-    ),
-]
+pytestmark = built
 
 
 @pytest.fixture(scope="module")
