@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tests tracer/code/c_calls: how many calls of C functions a function makes.
-// Tests tracer/session/c_rates: the error of their calls per second.
+// Tests how many calls of C functions a function makes (tracer/code/c_calls),
+// and the error of their calls per second (tracer/session/c_rates).
 #include "tracer/code/c_calls.h"
 #include "tracer/hook/exceptions.h"
 #include "tracer/session/c_rates.h"
