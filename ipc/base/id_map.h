@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A map from numbers to numbers, and a hash that makes a number of texts. For
-// example, it maps a worker's ids of functions to the ids of merged rows. Only
-// one thread at a time may use a map.
+// A map from numbers to numbers. For example, it maps a worker's ids of
+// functions to the ids of merged rows. Only one thread at a time may use a map.
 #pragma once
 
 #include <stddef.h>
@@ -25,13 +24,3 @@ uint64_t IdMap_find(const struct IdMap *map, uint64_t key);
 // with the value 0. Returns NULL if memory is out. The next call of IdMap_at
 // may move the value.
 uint64_t *IdMap_at(struct IdMap *map, uint64_t key);
-
-// Adds a text with its end to an FNV-1a hash. NULL is not the same as "".
-static inline uint64_t IdMap_hash(uint64_t hash, const char *text)
-{
-    const char *at = text ? text : "\xFF";
-    do
-        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001B3);
-    while (*at++);
-    return hash;
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads UTF-8 text that is not trusted, one code point at a time. The functions
-// are pure, and any thread may call them.
+// Reads UTF-8 text that is not trusted, one code point at a time, and makes a
+// hash of a text. The functions are pure, and any thread may call them.
 #pragma once
 
 #include <stdbool.h>
@@ -17,3 +17,13 @@ uint32_t Utf8_decode(const char **at);
 // invisible character. A harmful character could disturb a terminal or deceive
 // the reader.
 bool Utf8_is_harmful(uint32_t code);
+
+// Adds a text with its end to an FNV-1a hash. NULL is not the same as "".
+static inline uint64_t Utf8_hash(uint64_t hash, const char *text)
+{
+    const char *at = text ? text : "\xFF";
+    do
+        hash = (hash ^ (uint8_t)*at) * UINT64_C(0x100000001B3);
+    while (*at++);
+    return hash;
+}

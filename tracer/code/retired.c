@@ -2,7 +2,7 @@
 // Keeps a list of retired functions, searched by a hash of name, file and line.
 #include "tracer/code/retired.h"
 #include "ipc/base/heap.h"
-#include "ipc/base/id_map.h"
+#include "ipc/base/utf8.h"
 
 #include <string.h>
 
@@ -54,8 +54,7 @@ static struct RetiredTotals totals_of(const struct Code *code)
 
 static uint64_t hash_of(const struct Code *code)
 {
-    return IdMap_hash(IdMap_hash(code->who.line, code->who.name),
-                      code->who.file);
+    return Utf8_hash(Utf8_hash(code->who.line, code->who.name), code->who.file);
 }
 
 static struct RetiredFunction *find(struct Retired *retired, uint64_t hash,

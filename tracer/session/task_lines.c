@@ -2,7 +2,7 @@
 // See task_lines.h.
 #include "tracer/session/task_lines.h"
 #include "ipc/base/heap.h"
-#include "ipc/base/id_map.h"
+#include "ipc/base/utf8.h"
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 
 uint64_t TaskLine_hash(const struct TaskLine *line)
 {
-    return IdMap_hash(IdMap_hash(line->line, line->name), line->file);
+    return Utf8_hash(Utf8_hash(line->line, line->name), line->file);
 }
 
 static bool same_text(const char *one, const char *other)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tui/model/merge.h"
 
+#include "ipc/base/utf8.h"
 #include "tui/model/row.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static uint64_t hash_of(const struct Record *record, const void *value)
             continue;
         hash = hash ? hash : UINT64_C(0xCBF29CE484222325);
         if (field->type == FIELD_TEXT)
-            hash = IdMap_hash(hash, *(const char *const *)at);
+            hash = Utf8_hash(hash, *(const char *const *)at);
         else
             hash =
                 (hash ^ *(const uint64_t *)at) * UINT64_C(0x9E3779B97F4A7C15);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tui/model/merge_stacks.h"
 
+#include "ipc/base/utf8.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -39,8 +41,8 @@ static uint64_t key_of(uint64_t parent, uint64_t id)
 // each merged table.
 static uint64_t native_id(const struct FlameFunction *function)
 {
-    uint64_t hash = IdMap_hash(function->address, function->file);
-    hash = key_of(0, IdMap_hash(hash, function->build)) >> 32;
+    uint64_t hash = Utf8_hash(function->address, function->file);
+    hash = key_of(0, Utf8_hash(hash, function->build)) >> 32;
     if (!function->file) // Callers that are not known.
         return FLAME_NATIVE_ID;
     return FLAME_NATIVE_ID + 1 + hash % (FLAME_WAIT_ID - FLAME_NATIVE_ID - 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tui/views/view_exceptions.h"
 
-#include "ipc/base/id_map.h"
+#include "ipc/base/utf8.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -17,7 +17,7 @@
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
     const struct ExceptionRow *kind = ShownRows_at(rows, row);
-    return IdMap_hash(kind->id, kind->type) | 1;
+    return Utf8_hash(kind->id, kind->type) | 1;
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)

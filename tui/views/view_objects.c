@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tui/views/view_objects.h"
 
-#include "ipc/base/id_map.h"
+#include "ipc/base/utf8.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -86,7 +86,7 @@ static const struct ObjectRow *creator_of(const struct Model *model,
 
 static uint64_t key_of_row(const struct ObjectRow *row)
 {
-    return IdMap_hash(IdMap_hash(row->line, row->type), row->function) | 1;
+    return Utf8_hash(Utf8_hash(row->line, row->type), row->function) | 1;
 }
 
 static uint64_t key_of(const struct ListRows *rows, long row)

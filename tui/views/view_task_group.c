@@ -2,7 +2,7 @@
 // See view_task_group.h.
 #include "tui/views/view_task_group.h"
 
-#include "ipc/base/id_map.h"
+#include "ipc/base/utf8.h"
 #include "tui/screen/strip.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
@@ -116,7 +116,7 @@ static bool has_text(const struct ListRows *rows, long row, const char *text)
 static uint64_t key_of(const struct ListRows *rows, long row)
 {
     const struct TaskRow *task = ShownRows_at(rows, row);
-    return IdMap_hash(0, task->name) | 1;
+    return Utf8_hash(0, task->name) | 1;
 }
 
 // Returns the group whose tasks are shown, or NULL if it has no tasks now.
