@@ -78,18 +78,6 @@ static uint16_t number_of(struct Objects *objects, const char *name)
     return objects->names++;
 }
 
-static struct ObjectType *find_type(struct Objects *objects, const void *type)
-{
-    uint32_t slot = Objects_slot(type, NULL), number;
-
-    while ((number = objects->type_slots[slot])) {
-        if (objects->type[number].type == type)
-            return &objects->type[number];
-        slot = (slot + 1) & (OBJECT_SLOTS - 1);
-    }
-    return NULL;
-}
-
 // Returns true if a type of the name `old` can have the name `name` now. A
 // class that is being freed has lost its module.
 static bool is_same(const char *old, const char *name)
@@ -104,7 +92,8 @@ static bool is_same(const char *old, const char *name)
 uint32_t Objects_meet_type(struct Objects *objects, const void *type,
                            const char *name, bool names)
 {
-    struct ObjectType *found = find_type(objects, type);
+    uint32_t known = Objects_type_at(objects, type);
+    struct ObjectType *found = known ? &objects->type[known] : NULL;
 
     objects->slow++;
     if (found && !is_same(objects->sums[found->of].name, name)) {
@@ -125,27 +114,12 @@ uint32_t Objects_meet_type(struct Objects *objects, const void *type,
     return (uint32_t)(found - objects->type);
 }
 
-static struct ObjectPair *find_pair(struct Objects *objects, const void *type,
-                                    const void *code)
-{
-    uint32_t slot = Objects_slot(type, code), number;
-
-    while ((number = objects->pair_slots[slot])) {
-        struct ObjectPair *pair = &objects->pair[number];
-
-        if (pair->type == type && pair->code == code)
-            return pair;
-        slot = (slot + 1) & (OBJECT_SLOTS - 1);
-    }
-    return NULL;
-}
-
 void Objects_meet_pair(struct Objects *objects, const void *object,
                        uint32_t number, const void *code, uint32_t id)
 {
     struct ObjectType *type = &objects->type[number];
-    struct ObjectPair *pair =
-        number ? find_pair(objects, type->type, code) : NULL;
+    uint32_t known = number ? Objects_pair_at(objects, type->type, code) : 0;
+    struct ObjectPair *pair = known ? &objects->pair[known] : NULL;
 
     objects->slow++;
     if (pair && pair->of == type->of && !pair->id)

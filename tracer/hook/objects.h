@@ -159,20 +159,38 @@ static inline uint32_t Objects_slot(const void *type, const void *code)
     return mixed >> 40 & (OBJECT_SLOTS - 1);
 }
 
+// Returns the number of the type that had this address last, or 0.
+static inline uint32_t Objects_type_at(const struct Objects *objects,
+                                       const void *type)
+{
+    uint32_t slot = Objects_slot(type, NULL), number;
+
+    while ((number = objects->type_slots[slot]) &&
+           objects->type[number].type != type)
+        slot = (slot + 1) & (OBJECT_SLOTS - 1);
+    return number;
+}
+
 // Returns the number of a type, or 0 if the caller must call Objects_meet_type.
 static inline uint32_t Objects_find_type(const struct Objects *objects,
                                          const void *type)
 {
-    uint32_t slot = Objects_slot(type, NULL), number;
+    uint32_t number = Objects_type_at(objects, type);
 
-    while ((number = objects->type_slots[slot])) {
-        const struct ObjectType *found = &objects->type[number];
+    return objects->type[number].epoch == objects->epoch ? number : 0;
+}
 
-        if (found->type == type)
-            return found->epoch == objects->epoch ? number : 0;
+// Returns the number of the pair that had these addresses last, or 0.
+static inline uint32_t Objects_pair_at(const struct Objects *objects,
+                                       const void *type, const void *code)
+{
+    uint32_t slot = Objects_slot(type, code), number;
+
+    while ((number = objects->pair_slots[slot]) &&
+           (objects->pair[number].type != type ||
+            objects->pair[number].code != code))
         slot = (slot + 1) & (OBJECT_SLOTS - 1);
-    }
-    return 0;
+    return number;
 }
 
 // Follows an object of a pair if there is room.
@@ -208,21 +226,14 @@ static inline void Objects_leave(struct Objects *objects, const void *object)
 static inline bool Objects_born(struct Objects *objects, const void *object,
                                 const void *type, const void *code)
 {
-    uint32_t slot = Objects_slot(type, code), number;
+    uint32_t number = Objects_pair_at(objects, type, code);
+    struct ObjectPair *pair = &objects->pair[number];
 
-    while ((number = objects->pair_slots[slot])) {
-        struct ObjectPair *pair = &objects->pair[number];
-
-        if (pair->type == type && pair->code == code) {
-            if (pair->epoch != objects->epoch)
-                return false;
-            pair->born++;
-            Objects_follow(objects, object, number);
-            return true;
-        }
-        slot = (slot + 1) & (OBJECT_SLOTS - 1);
-    }
-    return false;
+    if (!number || pair->epoch != objects->epoch)
+        return false;
+    pair->born++;
+    Objects_follow(objects, object, number);
+    return true;
 }
 
 // Counts a birth or a death in a collection, also after a window has ended. An
