@@ -229,11 +229,10 @@ void AwaitFrame_prefetch(const struct AwaitFrame *frame)
     __builtin_prefetch(inner + 128);
 }
 
-// Reads an attribute of a generator by the C function of its getter. Returns a
-// borrowed reference, or NULL if the attribute is missing or None.
-static PyObject *get(PyObject *object, const char *name)
+PyObject *Await_member(PyObject *object, const PyTypeObject *type,
+                       const char *name)
 {
-    const PyGetSetDef *member = Py_TYPE(object)->tp_getset;
+    const PyGetSetDef *member = type->tp_getset;
     PyObject *value;
 
     while (member && member->name && strcmp(member->name, name) != 0)
@@ -243,8 +242,8 @@ static PyObject *get(PyObject *object, const char *name)
     value = member->get(object, member->closure);
     if (!value)
         PyErr_Clear();
-    Py_XDECREF(value); // the generator's frame has another reference
-    return value != Py_None ? value : NULL;
+    Py_XDECREF(value);
+    return value;
 }
 
 static bool is_frame(PyObject *object)
@@ -323,13 +322,15 @@ void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
 // Returns the object that the frame awaits, as a borrowed reference, or NULL.
 static PyObject *awaited_by(const struct AwaitFrame *frame)
 {
-    PyObject *object = frame->object;
+    PyObject *object = frame->object, *awaited;
 
     if (!object || frame->state != AWAIT_SUSPENDED)
         return NULL;
-    return get(object, PyCoro_CheckExact(object)  ? "cr_await"
-                       : PyGen_CheckExact(object) ? "gi_yieldfrom"
-                                                  : "ag_await");
+    awaited = Await_member(object, Py_TYPE(object),
+                           PyCoro_CheckExact(object)  ? "cr_await"
+                           : PyGen_CheckExact(object) ? "gi_yieldfrom"
+                                                      : "ag_await");
+    return awaited != Py_None ? awaited : NULL;
 }
 
 struct AwaitFrame AwaitFrame_inner(const struct AwaitFrame *frame)

@@ -22,6 +22,11 @@ struct AwaitTask {
     bool in_python; // True if the class is not asyncio's C class or a subclass.
 };
 
+// Reads an attribute of `object` by the C function of the getter that `type`
+// has. Returns NULL if `type` has no such getter. The caller knows that the
+// attribute has another reference.
+PyObject *Await_member(PyObject *object, const PyTypeObject *type,
+                       const char *name);
 // Prefetches the task's memory. `task` may be NULL.
 void AwaitTask_prefetch(const PyObject *task);
 // Reads the coroutine and name of an instance of asyncio's C class Task or of a

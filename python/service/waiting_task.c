@@ -72,24 +72,12 @@ static bool is_task(PyObject *object)
     return read.name;
 }
 
-// Reads a member of a future by the C function of its getter. Returns a
-// borrowed reference, or NULL. The caller knows that the future or CPython has
-// another reference.
+// Returns a member of a future as a borrowed reference, or NULL.
 static PyObject *member_of(PyObject *future, const char *name)
 {
     const PyTypeObject *type = future_class(future);
-    const PyGetSetDef *member = type ? type->tp_getset : NULL;
-    PyObject *value;
 
-    while (member && member->name && strcmp(member->name, name) != 0)
-        member++;
-    if (!member || !member->name)
-        return NULL;
-    value = member->get(future, member->closure);
-    if (!value)
-        PyErr_Clear();
-    Py_XDECREF(value);
-    return value;
+    return type ? Await_member(future, type, name) : NULL;
 }
 
 // Returns true if the future has a result, or false if that is not known.
