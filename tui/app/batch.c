@@ -34,13 +34,13 @@ static int flush(struct Bytes *bytes)
     return 0;
 }
 
-static int default_width(void)
+int Batch_width(int otherwise)
 {
     struct winsize size;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
         size.ws_col >= LAYOUT_MIN_WIDTH)
         return size.ws_col;
-    return WIDTH;
+    return otherwise;
 }
 
 // Sets the canvas's size. Without --size and --keys, a frame has one line for
@@ -49,11 +49,11 @@ static int fit(struct Ui *ui, const struct Options *options)
 {
     int width = options->width, height = options->height;
     if (!width && options->keys) {
-        width = default_width();
+        width = Batch_width(WIDTH);
         height = HEIGHT;
     } else if (!width) {
         ui->bare = true;
-        width = default_width();
+        width = Batch_width(WIDTH);
         height = LAYOUT_HEADER + 2 + (int)ui->model.shown;
         if (height < LAYOUT_MIN_HEIGHT)
             height = LAYOUT_MIN_HEIGHT;

@@ -6,6 +6,9 @@
 #include "tui/app/options.h"
 #include "tui/views/ui.h"
 
+// Returns the width of stdout's terminal, or `otherwise` if stdout is no
+// terminal or a very narrow one.
+int Batch_width(int otherwise);
 // Prints until all frames are written or the traced program ends. Returns 0, or
 // -errno with the reason in `why`. The end of the traced program after the
 // first frame is no error.

@@ -2,6 +2,7 @@
 #include "tui/app/diff.h"
 
 #include "formats/summary.h"
+#include "tui/app/batch.h"
 #include "tui/model/json.h"
 #include "tui/model/run_numbers.h"
 #include "tui/text/number.h"
@@ -12,11 +13,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define WIDTH 120
-#define WIDTH_LEAST 60
 // The table has ROWS rows at most. If more than ROWS functions have changed,
 // the table has a row for each of these functions.
 #define ROWS 20
@@ -58,24 +56,13 @@ static void write_run(struct Bytes *out, const char *path,
     Bytes_put(out, "\n", 1);
 }
 
-static int width_of(const struct Options *options)
-{
-    struct winsize size;
-    if (options->width)
-        return options->width;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 &&
-        size.ws_col >= WIDTH_LEAST)
-        return size.ws_col;
-    return WIDTH;
-}
-
 static int write_table(struct Bytes *out, const struct Comparison *comparison,
                        const struct Options *options)
 {
     struct Canvas canvas;
     struct List list = {.unmarked = true};
     size_t rows = comparison->function_count;
-    int width = width_of(options);
+    int width = options->width ? options->width : Batch_width(WIDTH);
     if (rows > ROWS)
         rows = comparison->apart > ROWS ? (size_t)comparison->apart : ROWS;
     Canvas_init(&canvas, options->ascii);
