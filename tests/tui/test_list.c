@@ -172,6 +172,19 @@ TEST(test_drawing)
          "  NAME           NUMBER▼\n"
          "  ash                 7\n"
          "\n\n");
+    // The arrow does not touch the next title.
+    const struct ListColumn cost = {.title = "COST", .width = 4, .gap = 1};
+    const struct ListColumn near[] = {columns[0], cost, cost, cost};
+    rows.columns = near;
+    rows.column_count = 4;
+    draw(&list, &rows,
+         "  NAME  COST▼ COST COST\n  ash       7    7    7\n\n\n");
+    list.sort = 2;
+    draw(&list, &rows,
+         "  NAME   COST COST▼ COST\n  ash       7    7    7\n\n\n");
+    list.sort = 1;
+    rows.columns = columns;
+    rows.column_count = 2;
     rows.absent = 1 << 1;
     draw(&list, &rows,
          "  NAME\n"

@@ -140,11 +140,34 @@ static void draw_arrow(const struct List *list, struct Canvas *canvas,
     Canvas_paint(canvas, box, STYLE_HEAD_SORT);
 }
 
+// Moves a title at the right of its cell to the left by one cell, if its arrow
+// would otherwise touch the next title. Returns the number of cells by which
+// the next title must move to the right, if the cell before is not free.
+static int make_room(const struct List *list, const struct ListRows *rows,
+                     struct Canvas *canvas, struct Box *box, int index)
+{
+    const struct ListPlace *next = &list->columns[index + 1];
+    if (index + 1 >= list->column_count)
+        return 0;
+    const struct ListColumn *own = &rows->columns[next[-1].column];
+    const struct ListColumn *other = &rows->columns[next->column];
+    int width = other->title ? Canvas_measure(canvas, other->title) : 0;
+    int begin = other->left ? next->x : next->x + next->width - width;
+    int x = box->x + box->width - Canvas_measure(canvas, own->title) - 2;
+    if (own->left || !width || begin > next[-1].x + box->width + 1)
+        return 0;
+    if (x < 0 || Canvas_cell(canvas, box->y, x)->code != ' ')
+        return 1;
+    box->x--;
+    return 0;
+}
+
 static void draw_titles(const struct List *list, const struct ListRows *rows,
                         struct Canvas *canvas, struct Box line)
 {
     Canvas_paint(canvas, (struct Box){line.y, line.x, canvas->width - line.x},
                  STYLE_HEAD);
+    int moved = 0;
     for (int i = 0; i < list->column_count; i++) {
         const struct ListPlace *place = &list->columns[i];
         struct ListColumn column = rows->columns[place->column];
@@ -154,6 +177,8 @@ static void draw_titles(const struct List *list, const struct ListRows *rows,
             continue;
         column.path = false;
         column.cut = CUT_END;
+        box.x += moved;
+        moved = sorts ? make_room(list, rows, canvas, &box, i) : 0;
         draw_text(canvas, box, &column, sorts ? STYLE_HEAD_SORT : STYLE_HEAD,
                   column.title);
         if (sorts)
