@@ -369,25 +369,53 @@ TEST_FIXTURE(test_what_has_not_changed_is_not_filled)
     assert_int_equal(filled(f), FUNCTIONS);
 }
 
+static double rate_after(struct Fixture *f, struct Code *code, unsigned calls)
+{
+    struct Snapshot whole = {0};
+    double rate;
+
+    while (calls--)
+        call(f->trace, code, ++f->at.ticks);
+    f->at.now += 1;
+    build(f);
+    assert_int_equal(RowSet_whole(f->newest, &whole), 0);
+    rate = whole.functions[0].calls_per_s;
+    Arena_release(&whole.arena);
+    return rate;
+}
+
+// The rate of a function with few calls a second is steady, and follows a
+// change within two seconds.
+TEST_FIXTURE(test_the_rate_of_few_calls_is_steady)
+{
+    struct Code *code = add_code(&f->engine, "f", 0);
+    static const unsigned calls[] = {3, 1, 2, 1, 3};
+    double before = NAN, rate;
+    unsigned changes = 0;
+
+    for (unsigned i = 0; i < 60; i++, before = rate) {
+        rate = rate_after(f, code, calls[i % 5]);
+        changes += i > 20 && rate != before;
+        assert_true(i < 10 || (rate > 1.7 && rate < 2.3));
+    }
+    assert_true(changes < 6);
+    rate_after(f, code, 50);
+    assert_float_equal(rate_after(f, code, 50), 50, 1e-6);
+    assert_float_equal(rate_after(f, code, 0), 0, 1e-6);
+}
+
 // A function is called again after a minute. The function's rate is that since
 // the last snapshot, not since its row was filled.
 TEST_FIXTURE(test_a_rate_is_not_since_the_row_was_filled)
 {
     struct Code *code = add_code(&f->engine, "f", 0);
-    struct Snapshot whole = {0};
 
     call(f->trace, code, ++f->at.ticks);
     for (unsigned i = 0; i < 60; i++) {
         f->at.now += 1;
         build(f);
     }
-    for (unsigned i = 0; i < 50; i++)
-        call(f->trace, code, ++f->at.ticks);
-    f->at.now += 1;
-    build(f);
-    assert_int_equal(RowSet_whole(f->newest, &whole), 0);
-    assert_float_equal(whole.functions[0].calls_per_s, 50, 1e-6);
-    Arena_release(&whole.arena);
+    assert_float_equal(rate_after(f, code, 50), 50, 1e-6);
 }
 
 static void pass_seconds(struct Fixture *f, unsigned count)

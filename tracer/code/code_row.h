@@ -10,6 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+// enum RateKind says what CodeRow.rate is while the calls since CodeRow.rate_at
+// are counted.
+enum RateKind {
+    RATE_SHORT, // The rate until `rate_at`. A new rate replaces it at once.
+    RATE_GROWS, // The rate since `rate_at`.
+    RATE_HOLDS, // The rate until `rate_at`, which was counted for long.
+};
+
 struct CodeRow {
     double rate;         // Calls per second, or NaN if unknown.
     uint64_t rate_calls; // Number of calls when `rate` was set.
@@ -17,7 +25,8 @@ struct CodeRow {
     // time.
     double rate_at;
     // True if `rate` was computed from the shares of samples.
-    bool rate_estimated;
+    bool rate_estimated : 1;
+    unsigned char rate_kind : 2; // An enum RateKind.
     // True if the function had no hooks (was dark) at the time `rate_at`.
     bool rate_dark;
     // True if the last snapshot found the same self_calls as the snapshot

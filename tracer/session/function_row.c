@@ -213,6 +213,31 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     return hot + missed;
 }
 
+// Counts the rate over `since` seconds. If an own function is seldom called, a
+// second has a random number of calls. If two rates in turn are not 0, the rate
+// is therefore counted for longer. The rate from before then holds as long as
+// it fits: the calls differ from it by at most three standard deviations.
+static void count_rate(struct Code *code, double calls, double since,
+                       const struct Moment *at)
+{
+    struct CodeRow *row = &code->row;
+    double apart = calls - row->rate * since;
+    bool full = since >= RATE_MOST || calls >= RATE_CALLS;
+    bool begins = row->rate_kind == RATE_SHORT && !(row->rate * calls > 0);
+    bool fits = apart * apart <= 9 * (row->rate * since + 1);
+
+    row->rate_estimated = false;
+    if (row->rate_kind == RATE_HOLDS && fits && !full)
+        return;
+    row->rate = calls / since;
+    if (!code->who.own || begins || !fits || !(calls > 0))
+        row->rate_kind = RATE_SHORT;
+    else
+        row->rate_kind = full ? RATE_HOLDS : RATE_GROWS;
+    if (row->rate_kind != RATE_GROWS)
+        begin_rate(code, at);
+}
+
 // Fills in the calls per second. Calls per second are counted if the function
 // always had hooks, otherwise estimated.
 static void fill_rates(struct Function *f, struct Code *code,
@@ -226,11 +251,10 @@ static void fill_rates(struct Function *f, struct Code *code,
     if (was_dark(code)) {
         code->row.rate = estimated_rate(code, at);
         code->row.rate_estimated = true;
+        code->row.rate_kind = RATE_SHORT;
         begin_rate(code, at);
     } else if (since >= RATE_WINDOW) {
-        code->row.rate = (double)(f->calls - code->row.rate_calls) / since;
-        code->row.rate_estimated = false;
-        begin_rate(code, at);
+        count_rate(code, (double)(f->calls - code->row.rate_calls), since, at);
     }
     f->calls_per_s = code->row.rate;
     f->rate_estimated = code->row.rate_estimated;

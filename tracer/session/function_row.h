@@ -11,6 +11,10 @@
 
 // Smallest number of seconds over which a rate is computed.
 #define RATE_WINDOW 0.5
+// Calls of the program's own functions are counted for RATE_MOST seconds, or
+// until there are RATE_CALLS calls.
+#define RATE_MOST 10.0
+#define RATE_CALLS 32.0
 
 // Fills the row of a function. The row points to texts and lists in the arena.
 // Returns false if there is no memory.
