@@ -2,6 +2,7 @@
 """Asks the questions of docs/questions.md about programs with a known answer, with the keys
 that the document gives."""
 
+import json
 import os
 import re
 
@@ -194,6 +195,8 @@ def test_what_leaks(tmp_path):
         return abs(growth - 1800) < 180 and listed and int(listed[1]) > 50
 
     with Running(tmp_path, LEAK, (PYTHON,)) as program:
+        first = json.loads(top("-p", program.pid, "--once", "--json").out)
+        assert "leaks" in {group["coroutine"] for group in first["tasks"]["groups"]}
         assert wait_until(answer)
 
 

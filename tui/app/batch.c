@@ -6,6 +6,7 @@
 #include "tui/app/updates.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
+#include "tui/views/view_table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -106,6 +107,22 @@ static void press(struct Ui *ui, const char *keys)
     }
 }
 
+// Reads asyncio's tasks if an event loop has run, because a script expects the
+// same numbers as from ocular.snapshot(). Without the tasks, calls that are
+// suspended can be missing.
+static void read_tasks(struct Ui *ui, bool waits)
+{
+    double until = Feed_now() + ANSWER_MS / 1e3;
+    if (Feed_is_replay(ui->feed) || !ui->model.snapshot->loop_count)
+        return;
+    Feed_tasks(ui->feed);
+    while (waits && VIEWS[VIEW_TASKS]->is_reading(ui) && !ui->feed->ended &&
+           Feed_now() < until) {
+        Feed_wait(ui->feed, 50);
+        Updates_poll(ui);
+    }
+}
+
 static int print(struct Ui *ui, const struct Options *options, long number)
 {
     struct Bytes out;
@@ -117,6 +134,8 @@ static int print(struct Ui *ui, const struct Options *options, long number)
         press(ui, options->keys);
     if (!error && number == 0 && !options->json)
         take_answers(ui);
+    if (!error && options->json && !options->keys)
+        read_tasks(ui, number == 0);
     if (!error && options->json) {
         error = Ui_write_json(ui, &out);
     } else if (!error) {
