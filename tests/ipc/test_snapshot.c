@@ -38,6 +38,14 @@ static void describe(const struct Record *record, char *out, size_t size)
     snprintf(out + used, size - used, "%s", group ? "}" : "");
 }
 
+// Fields of a group of tasks, at the end of an object.
+#define GROUPS                                                                 \
+    "[coroutine,file,line,count,growth_per_min,oldest_s,id,waits_in,"          \
+    "wait_file,wait_line,wait_count,growing_s,task,chain[id,name,file,line],"  \
+    "oldest_is_least,tasks[name,state,age_s,age_is_least,waits_for,"           \
+    "awaited_by,chain[id,name,file,line],steps,cpu_share],cpu_share,"          \
+    "steps_per_s,count_is_least]},"
+
 TEST(test_names_and_groups_are_the_contract)
 {
     char text[8192];
@@ -85,23 +93,13 @@ TEST(test_names_and_groups_are_the_contract)
         "loops[thread,lag_s,steps_per_s,tid,steps,timers,late_s],"
         "stalls[at_s,seconds,thread,task,function,file,line,stack,tid,id,"
         "has_gil],stalls_total,stall_limit_s,"
-        "tasks{total,groups[coroutine,file,line,count,growth_per_min,"
-        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s,"
-        "task,chain[id,name,file,line],oldest_is_least,"
-        "tasks[name,state,age_s,age_is_least,waits_for,awaited_by,"
-        "chain[id,name,file,line],steps,cpu_share],cpu_share,"
-        "steps_per_s,count_is_least]},"
+        "tasks{total,groups" GROUPS
         "exceptions[type,function,file,line,id,raised,passed,error,"
         "raised_per_s,passed_per_s,age_s,first_s],"
         "exception_totals{raised,passed,control,exact},cpu{waited},"
         "tasks{awaits[id,name,file,line,sleep,queue,lock,socket,thread,task,"
         "future,loop,other],"
-        "places[coroutine,file,line,count,growth_per_min,"
-        "oldest_s,id,waits_in,wait_file,wait_line,wait_count,growing_s,"
-        "task,chain[id,name,file,line],oldest_is_least,"
-        "tasks[name,state,age_s,age_is_least,waits_for,awaited_by,"
-        "chain[id,name,file,line],steps,cpu_share],cpu_share,"
-        "steps_per_s,count_is_least]},"
+        "places" GROUPS
         "objects{trouble,part,types[type,function,file,line,id,born_per_s,"
         "died_per_s,net_per_s,born_error,net_error,grows,born,died]},"
         "chosen,lines[file,line,function,id,share,samples,hits,hits_exact,"

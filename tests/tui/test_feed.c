@@ -344,15 +344,12 @@ TEST_FIXTURE(test_a_recording_that_is_truncated)
     struct Answer answer = end_of(&f->feed);
     assert_int_equal(answer.error, ESHUTDOWN);
     assert_non_null(strstr(answer.text, "the trace has ended"));
-}
-
-TEST_FIXTURE(test_a_recording_that_does_not_arrive)
-{
+    // The next recording does not arrive at all.
     assert_int_equal(Feed_export(&f->feed, f->path, false), 0);
     send_message(&f->process,
                  (struct Message){.type = MESSAGE_RECORDING,
                                   .request = export_number(&f->feed)});
-    struct Answer answer = end_of(&f->feed);
+    answer = end_of(&f->feed);
     assert_true(answer.failed);
     assert_non_null(strstr(answer.text, "did not arrive"));
 }
