@@ -4,7 +4,7 @@
     eval "$(make -s env)" && python screenshots/questions.py [FOLDER]
 
 This needs the Python of build/<interpreter>/venv. Each picture is that of a program of
-tests/e2e/test_questions.py, after the keys that docs/questions.md gives.
+tests/e2e/test_questions.py or of this script, after the keys that docs/questions.md gives.
 """
 
 import sys
@@ -20,6 +20,46 @@ from tui.emulated import Top
 FULL = "Why is one core full and nothing gets faster?"
 SIZE, SERVES_S = (100, 20), 30
 ORDERS = tests.ORDERS.replace("sys.argv[1]", "'page'").replace("sys.argv[2]", "0.1")
+BEGIN = "import os, ocular\nocular.start_tracing(serve=True, quiet=True, perfetto=False)\n"
+BEGIN += "print(os.getpid(), flush=True)\n"
+RAISES = f"""
+import json, random, time
+prices = {{"tea": 3}}
+class OutOfStock(Exception):
+    pass
+def price(name):
+    return prices[name]
+def take(name):
+    raise OutOfStock(name)
+def reads(text):
+    return json.loads(text)
+def tries(function, argument):
+    try:
+        function(argument)
+    except (ValueError, LookupError, OutOfStock):
+        pass
+{BEGIN}
+while True:
+    time.sleep(0.006)
+    tries(price, "wood")
+    if random.random() < 0.17:
+        tries(take, "tea")
+    if random.random() < 0.02:
+        tries(reads, "[")
+"""
+PACKS = f"""
+import hashlib, random, zlib
+data = random.randbytes(50_000) + b"ocular " * 20_000
+def packs():
+    return zlib.compress(data, 6)
+def signs(text):
+    return hashlib.sha256(text).hexdigest()
+def serve():
+    while True:
+        signs(packs())
+{BEGIN}
+serve()
+"""
 # For each picture: the question, the program, its name, and a text on the screen.
 PICTURES = {
     "latency": ("Which endpoint is slow?", tests.SERVICE, "service.py", "awaiting sleep"),
@@ -27,6 +67,8 @@ PICTURES = {
     "loops": ("What blocks my loop?", tests.SERVICE, "service.py", "OF THE STALL"),
     "gil": (FULL, tests.SHOP, "shop.py", "HOLDS"),
     "tasks": ("What leaks?", tests.LEAK, "leak.py", "leaks"),
+    "exceptions": ("Which exceptions are raised?", RAISES, "shop.py", "OutOfStock"),
+    "native": ("What runs inside C?", PACKS, "packs.py", "deflate"),
 }
 
 
