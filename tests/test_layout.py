@@ -61,10 +61,7 @@ FUNCTION_LINES = 60
 HOMES = {
     r"n?curses(w/.*)?\.h|ncurses.*|term\.h": {"tui/screen/terminal.c"},
     r"json-c/.*|json\.h|json_.*": {"formats/json_tree.h", "tui/model/json.c"},
-    r"elfutils/.*|gelf\.h|dwarf\.h": {
-        "formats/elfutils.h",
-        "formats/native_rows.c",
-    },
+    r"elfutils/.*|gelf\.h|dwarf\.h": {"formats/elfutils.h", "formats/native_rows.c"},
     r"urcu.*|sanitizer/.*": {"tracer/base/rcu.c"},
     r"sys/socket\.h|sys/un\.h": {"ipc/socket.c"},
     # these headers take long to compile, and __builtin_ia32_... works without them

@@ -157,13 +157,7 @@ PROBES = [
         EVENTS.INSTRUCTION,
         mode="precise",
     ),
-    Probe(
-        "lines",
-        programs.loops,
-        programs.loops.__code__,
-        EVENTS.LINE,
-        chosen=["line"],
-    ),
+    Probe("lines", programs.loops, programs.loops.__code__, EVENTS.LINE, chosen=["line"]),
     Probe(
         "C calls (call + return)",
         programs.c_calls,

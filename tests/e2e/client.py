@@ -125,8 +125,7 @@ class Refused(Exception):
 
 
 class Client:
-    """The connection of a viewer. The viewer sends HELLO at once, unless `hello` is
-    false."""
+    """The connection of a viewer, which sends HELLO at once, unless `hello` is false."""
 
     def __init__(self, path, timeout=SLOW, hello=True):
         self.records = schema()

@@ -209,8 +209,7 @@ def counted(event, track, tracks, threads):
 
 
 def said(sequence, event, names):
-    """Converts a mark or a span of the program. `names` maps each track to the names of its
-    open spans."""
+    """Converts a mark or a span of the program. `names` has each track's open spans."""
     args = sequence.args(event)
     rest = {"args": args} if args else {}
     if "track" not in event:
@@ -223,8 +222,7 @@ def said(sequence, event, names):
 
 
 def packets(data):
-    """Yields each packet together with its sequence, whose state already includes the
-    packet."""
+    """Yields each packet with its sequence, whose state already includes the packet."""
     sequences = {}
     for packet in message("Trace", data)["packet"]:
         if packet.get("flags") == STATE_CLEARED:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs small programs in separate processes, and finds out what a trace leaves behind in a
-process."""
+"""Runs small programs as processes, and finds what a trace leaves behind in a process."""
 
 import contextlib
 import json
@@ -52,8 +51,7 @@ def write(directory, source, name="program.py"):
 
 
 def start(command, **more):
-    """Returns a Popen object with pipes in text mode. `env` has additional environment
-    variables."""
+    """Returns a Popen object with pipes in text mode. `env` has further variables."""
     settings = dict(
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )

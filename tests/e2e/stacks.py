@@ -60,8 +60,7 @@ def running(directory, deep=False):
 
 
 def watch(viewer, enough):
-    """Asks for the stacks repeatedly, as the flame view does, until enough(stacks) is
-    true."""
+    """Asks for stacks repeatedly, as the flame view does, until enough(stacks) is true."""
     limit = time.monotonic() + SLOW
     while True:
         stacks = viewer.ask(client.FLAME)

@@ -295,8 +295,7 @@ def test_bad_options_are_refused(options, why):
 
 
 class Receiver(http.server.ThreadingHTTPServer):
-    """Records the requests. Answers with the statuses in `answers` first, and then with
-    200."""
+    """Records the requests. Answers with the statuses in `answers`, and then with 200."""
 
     def __init__(self, *answers):
         super().__init__(("127.0.0.1", 0), ReceiverHandler)

@@ -163,8 +163,7 @@ def test_serve_and_watch(tmp_path, sockets):
 
         seen = wait_until(spins)
         assert seen["pid"] == process.pid
-        # Without --pid, ocular-top takes the process that serves viewers, if there is
-        # only one.
+        # Without --pid, ocular-top takes the only process that serves viewers.
         listed = top("--once", "--json")
         if listed.status == 0:
             assert listed.answer["pid"] == process.pid

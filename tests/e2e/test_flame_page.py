@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the page of a flame graph in a browser. The test uses mouse and keys, as a user
-does."""
+"""Tests the page of a flame graph in a browser, by mouse and keys, as a user does."""
 
 import html
 import random

@@ -131,8 +131,7 @@ def test_spawned_children_of_multiprocessing_serve(tmp_path, sockets, environmen
 
 
 def test_what_cannot_be_traced_runs_untraced(environment):
-    """If a child's settings make no sense, or if tracing cannot start, the child runs
-    untraced."""
+    """If a child's settings make no sense or tracing fails, the child runs untraced."""
     folder = Path(ocular.__file__).parent.parent
     source = "import sys; print(sys.argv)"
     for request in ("{", "[]", '{"mode": "no such"}', '{"nonsense": 1}'):

@@ -134,8 +134,7 @@ def chunks(recording):
 
 
 def chunks_of_the_cut(recording):
-    """Returns the blocks of events that were begun before the newest list of threads was
-    written."""
+    """Returns the blocks of events that are older than the newest list of threads."""
     (list_,) = [data for _, kind, _, _, data in blocks(recording) if kind == 5]
     first_later = dict(
         struct.unpack_from("<I4xQ", list_, at) for at in range(0, len(list_), 96)

@@ -80,8 +80,7 @@ def covered_to_ns(path):
 
 
 def kill_at_random(folder):
-    """Returns the ns between the program's last output and the newest event in its
-    recording."""
+    """Returns the ns between the last output and the newest event in the recording."""
     process = traced(
         folder, BEATS, *["--threshold", "0"], arguments=[random.choice((1, 8))], text=False
     )

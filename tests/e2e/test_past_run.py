@@ -47,8 +47,7 @@ def fight(seconds):
 
 
 def traced(folder, body, **settings):
-    """Runs a traced program. Returns the program's final snapshot and the path of the
-    recording."""
+    """Runs a traced program. Returns its final snapshot and the path of the recording."""
     recording = folder / "run.ocular"
     program = f"""
 ocular.start_tracing(quiet=True, output={str(recording)!r}, **{settings!r})

@@ -29,8 +29,7 @@ def buffered(monkeypatch):
 
 
 def printed(command, directory, **more):
-    """Returns the command's output, in which addresses are replaced, and its exit
-    status."""
+    """Returns the command's output with addresses replaced, and its exit status."""
     done = run(command, cwd=directory, **more)
     hide = re.compile("0x[0-9a-f]+")
     return Done(done.status, hide.sub("0x", done.out), hide.sub("0x", done.err))
@@ -340,8 +339,7 @@ def test_isolated(tmp_path):
 
 
 def modules_of_its_own(folder, without):
-    """In the program's folder, writes a module with the name of each module of the standard
-    library."""
+    """Writes a module with the name of each standard module, in the program's folder."""
     names = sorted(
         name
         for name in sys.stdlib_module_names
@@ -429,8 +427,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_program_that_does_not_compile(tmp_path, name):
-    """The interpreter prints its usual error message, and Ocular traces, prints and writes
-    nothing."""
+    """The interpreter prints its usual error. Ocular traces, prints and writes nothing."""
     (tmp_path / "program.py").write_bytes(BROKEN[name])
     plain = same(tmp_path, "program.py", traced=[*OCULAR, "--serve"])
     assert plain.status == 1 and "Error" in plain.err

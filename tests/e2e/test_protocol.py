@@ -120,8 +120,7 @@ def make_some():
 
 
 def test_changes(path):
-    """A viewer that receives CHANGES has the same functions as a viewer that receives only
-    SNAPSHOTs."""
+    """A viewer that receives CHANGES has the same functions as one that gets SNAPSHOTs."""
     with Client(path) as follower, Client(path) as other:
         for viewer in (follower, other):
             viewer.rate(0.1)

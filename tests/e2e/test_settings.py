@@ -96,8 +96,7 @@ def test_in_the_viewer(recording):
 
 
 def test_of_a_killed_run(tmp_path, sockets):
-    """If a viewer changes the budget, the recording contains the new budget, and not the
-    first one."""
+    """If a viewer changes the budget, the recording contains the new one, not the first."""
     body = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(0.01)"
     options = ["--serve", "--quiet", "--output", "t.json", "--exclude", "json"]
     command = [PYTHON, "-m", "ocular", *options]

@@ -264,8 +264,7 @@ def check_calls(theirs, ours):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_calls(answers, name):
-    """Each call is a slice of its thread, with its depth and with its times to the
-    nanosecond."""
+    """Each call is a slice of its thread, with its depth and with its times in ns."""
     of = answers("whole", name)
     assert of.complaints == []
     check_calls(of.calls, our_calls(of.ours))
@@ -365,8 +364,7 @@ def test_instants(answers, source, name):
 
 
 def test_complaints_are_found(ask, tmp_path):
-    """Ocular did not write this file. The file has two overlapping calls, and is cut off
-    after them."""
+    """Ocular did not write this file. It has two overlapping calls, and ends after them."""
     path = tmp_path / "x.json"
     call = {"ph": "X", "pid": 1, "tid": 1, "name": "a", "dur": 9}
     path.write_text(json.dumps({"traceEvents": [{**call, "ts": 1}, {**call, "ts": 3}]}))

@@ -147,8 +147,7 @@ class File:
     zero: int  # time of Perfetto's clock at the start of the trace, in ns
 
     def since(self, rows, place):
-        """Returns the rows, with the time in column `place` counted from the start of the
-        trace."""
+        """Returns the rows. The time in column `place` counts from the trace's start."""
         return Counter(
             (*row[:place], row[place] - self.zero, *row[place + 1 :]) for row in rows
         )

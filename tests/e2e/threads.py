@@ -6,8 +6,7 @@ from pathlib import Path
 
 
 def in_threads(*functions):
-    """Runs each function in its own thread until all have returned. No function may
-    fail."""
+    """Runs each function in its own thread until all have returned. None may fail."""
     failed = []
 
     def body(function):

@@ -62,8 +62,7 @@ def contents(path):
 
 
 def samples(path):
-    """Returns [(ns since the start, tid, names of the frames from the outermost on)] of the
-    samples."""
+    """Returns [(ns since the start, tid, names of the frames, outermost first)]."""
     if ".pftrace" in Path(path).name:
         return pftrace.samples(contents(path))
     found, profiles = [], {}
@@ -90,8 +89,7 @@ def samples(path):
 
 
 def load(path):
-    """Reads a file of either format, and returns its document in the form of the JSON
-    format."""
+    """Reads a file of either format. Returns its document as the JSON format has it."""
     path, data = Path(path), contents(path)
     is_pftrace = path.name.removesuffix(".gz").endswith(".pftrace")
     return pftrace.document(data) if is_pftrace else json.loads(data)

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes and drops code objects in many ways. All objects that a round makes are freed at
-its end."""
+"""Makes and drops code objects in many ways. A round frees all that it has made."""
 
 import collections
 import dataclasses

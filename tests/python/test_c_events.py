@@ -27,8 +27,7 @@ def seen(n):
 
 
 def fire(name, code, exception):
-    """Reports the event with this exception set. Returns the exception that is set after
-    the event."""
+    """Reports the event with this exception set. Returns the exception that is set then."""
     module = extensions.load("python", "c_events")
     return module.fire(getattr(module, name), code, exception)
 

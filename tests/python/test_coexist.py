@@ -167,8 +167,7 @@ def test_two_tools(pair, tmp_path):
 
 
 def test_starting_and_stopping_fires_nothing_of_others(tmp_path):
-    """Events that another tool has disabled stay disabled, and the tool's other events
-    continue."""
+    """Events that another tool has disabled stay disabled. Its other events continue."""
     load = beside.Load(tmp_path)
     once, every = beside.MonitorOnce(load), beside.MonitorLast(load)
     once.names = [name for name in once.names if name != "INSTRUCTION"]

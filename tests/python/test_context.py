@@ -167,8 +167,7 @@ def test_traced_of_none_is_a_decorator():
 
 
 def test_blocks_of_several_threads_share_a_trace():
-    """The first block starts the trace, and the last block stops the trace. No block raises
-    an error."""
+    """The first block starts the trace, and the last block stops it. No block raises."""
 
     @ocular.traced(perfetto=False, quiet=True)
     def work():

@@ -154,8 +154,7 @@ class Stage:
         return demo.returncode, out, err
 
     def pid(self):
-        """Returns the pid that the runner has passed to the viewer as the workload's
-        pid."""
+        """Returns the pid that the runner has passed to the viewer as the workload."""
         path = self.directory / "pid"
         wait_until(lambda: path.exists() and path.read_text().endswith("\n"), SLOW)
         return int(path.read_text())

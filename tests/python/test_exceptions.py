@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the counts of exceptions by type and function, by programs that count their own
-exceptions."""
+"""Tests the counts of exceptions by type and function. The programs count them, too."""
 
 import asyncio
 import csv
@@ -81,8 +80,7 @@ def swallowed(times):
 
 
 def again(times):
-    """Raises one exception again in the same function, and then again in another
-    function."""
+    """Raises one exception again in the same function, and then in another one."""
     for _ in range(times):
         try:
             try:

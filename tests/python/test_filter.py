@@ -125,8 +125,7 @@ def test_excluded_code_costs_one_call_each():
 
 
 def seconds_of_caller(**settings):
-    """Returns the own seconds of each function, the caller's total, and the seconds of
-    sleep."""
+    """Returns each function's own seconds, the caller's total, and the seconds of sleep."""
     slept.clear()
     _, final = traced(caller, **settings)
     hz = final["tsc_hz"]

@@ -221,8 +221,7 @@ def test_the_page_needs_no_network():
 
 
 def test_the_table_without_javascript():
-    """Without JavaScript the page has a table of the functions that took most time, up to a
-    limit."""
+    """Without JavaScript the page has a table of a few functions, with most time."""
     text = "".join(f"main;f{n} {n}\n" for n in range(1, 300))
     page = _flame_page.page(flame_of(text), _flame_page.Facts("t"))
     rows = re.findall(r"<tr><td>(.*)", page)

@@ -147,8 +147,7 @@ def test_samples_name_the_function_that_triggered_collections(tracing):
         return pause["samples"] > 5 and mine["id"] in ids and (mine, pause)
 
     mine, pause = wait_until(triggers)
-    # Hardly any sample finds the function itself, because most of its time is spent in
-    # pauses.
+    # Hardly any sample finds the function itself, because it spends most time in pauses.
     assert pause["cpu_share"] > mine["cpu_share"]
     assert mine["total_share"] >= pause["cpu_share"] * 0.5
     assert mine["total_parts"]["gc"] >= pause["cpu_share"] * 0.5

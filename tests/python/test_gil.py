@@ -148,8 +148,7 @@ CALLS = []  # seconds that the C calls took
 
 
 def holds(threads):
-    """Calls C code that does not release the GIL. Between two such calls, the thread
-    sleeps."""
+    """Calls C code that keeps the GIL. Between two such calls, the thread sleeps."""
     while threads.go_on:
         before = time.monotonic()
         sorted(NUMBERS)

@@ -110,8 +110,7 @@ def test_taken_away(theft, tool, threshold, capfd):
 
 @pytest.mark.parametrize("tool", [DISCOVERY, TRACER])
 def test_a_thief_keeps_what_is_his(tool):
-    """The other tool keeps its callbacks and events, and no callback of Ocular is called
-    again."""
+    """The other tool keeps its callbacks and events. Ocular's are not called again."""
     seen = []
     ocular.start_tracing(perfetto=False, quiet=True)
     helper(3)

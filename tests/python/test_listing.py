@@ -42,8 +42,7 @@ def connect():
 
 
 def ids(viewer, *names):
-    """Waits until a snapshot has functions with all these qualified names, and returns
-    their ids."""
+    """Waits until a snapshot has functions with all these names, and returns their ids."""
 
     def found(snapshot):
         rows = {row["name"]: row["id"] for row in snapshot["functions"]}
@@ -85,8 +84,7 @@ def everything(rows, **options):
 
 
 def expected_words(instruction):
-    """Returns an operand as dis writes it, or None if the listing has no text for the
-    operand."""
+    """Returns an operand as dis writes it, or None if the listing has no text for it."""
     if instruction.arg is None or instruction.opcode in dis.hasjrel:
         return None
     words = instruction.argrepr.removesuffix(" + NULL|self")
@@ -418,8 +416,7 @@ PERIOD = 0.2  # least number of seconds between two listings of a function
 
 
 def assert_five_a_second(made):
-    """Checks that each listing was made at least PERIOD seconds after the listing
-    before."""
+    """Checks that each listing was made at least PERIOD seconds after the one before."""
     assert all(after - before > 0.99 * PERIOD for before, after in zip(made, made[1:])), (
         made
     )

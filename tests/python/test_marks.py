@@ -89,8 +89,7 @@ def test_very_many_arguments(record):
 
 
 def test_spans_of_tasks_overlap(record):
-    """Each span begins and ends with its block of code, even if other tasks run within the
-    block."""
+    """Each span begins and ends with its block, even if other tasks run within it."""
 
     async def request(number):
         with ocular.span("request", number=number):

@@ -54,8 +54,7 @@ def stacks(path):
 
 
 def below(found, work):
-    """Returns the C functions below `work` and the us, for each stack that contains
-    `work`."""
+    """Returns the C functions below `work` and the us, for each stack with `work`."""
     kept = []
     for frames, us in found:
         names = [frame.split(" (")[0] for frame in frames]

@@ -145,8 +145,7 @@ def arm_again(viewer, name):
 
 @pytest.mark.parametrize("name", ["t.json", "t.pftrace.gz"])
 def test_dark_stretches(tmp_path, sockets, name):
-    """A function is dark from the removal of its hooks until the hooks return, or until the
-    trace ends."""
+    """A function is dark while its hooks are removed, or until the trace ends."""
     settings = _settings.check(
         output=tmp_path / name, quiet=True, deinstrument_threshold=50, serve=True
     )

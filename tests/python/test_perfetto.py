@@ -76,8 +76,7 @@ def test_exceptions_end_calls_as_raised(record):
 
 
 def test_waits_are_marked(record):
-    """If other threads run for a long time during a call, the timeline marks this waiting
-    time."""
+    """If other threads run for long during a call, the timeline marks this waiting time."""
 
     def rests():
         time.sleep(0.05)

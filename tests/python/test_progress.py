@@ -152,8 +152,7 @@ def traced(*options):
 
 
 def check_interrupted(folder, err, output="ocular_trace"):
-    """Checks that the recording is kept with all events, and that the last line names
-    it."""
+    """Checks that the recording is kept with all events, and the last line names it."""
     (recording,) = folder.glob(f"{output}.*.ocular")
     said = f"{INTERRUPTED}; what was recorded is there: ocular convert {recording}\n"
     assert err.endswith(said)
@@ -210,10 +209,7 @@ def test_a_second_interrupt_ends_it(tmp_path):
 
 # The program ends in one of several ways. If its writing of the timeline is
 # interrupted, the exit status is still the status of the program.
-ENDINGS = {
-    "sys.exit": "import sys; sys.exit(3)",
-    "an interrupt": "raise KeyboardInterrupt",
-}
+ENDINGS = {"sys.exit": "import sys; sys.exit(3)", "an interrupt": "raise KeyboardInterrupt"}
 
 AT_EXIT = """
 import atexit, os, signal
@@ -248,8 +244,7 @@ watcher.start()
 
 
 def test_quiet_can_be_interrupted(tmp_path):
-    """With quiet=True Ocular shows no progress, so only the writer of the file checks for
-    signals."""
+    """With quiet=True Ocular shows no progress. Only the writer checks for signals."""
     source = EAGER + WATCHED + "for _ in range(100):\n    work()\n"
     path = write(tmp_path, source)
     options = "--quiet", "--exclude", "watch", "--output", "x.pftrace"
@@ -288,8 +283,7 @@ os.unlink("t.json")
 
 
 def test_handlers_run_while_it_is_written(tmp_path):
-    """A signal handler that raises no exception does not end the writing. The handler may
-    use Ocular."""
+    """A signal handler that raises nothing does not end the writing. It may use Ocular."""
     done = script(
         tmp_path,
         EAGER

@@ -153,8 +153,7 @@ def callers(report, name):
 
 @pytest.mark.once
 def test_time_by_caller(tmp_path):
-    """The report divides a function's time in the whole run by caller, also for freed
-    callers."""
+    """The report divides a function's time in the whole run by caller, freed ones too."""
     path = write(
         tmp_path,
         WORK

@@ -20,8 +20,7 @@ TRACED = dict(serve=True, deinstrument_threshold=50, overhead_budget=0.05)
 
 
 def until(done, function, *arguments):
-    """Calls the function again and again until done(snapshot) is true, and returns that
-    snapshot."""
+    """Calls the function again and again until done(snapshot). Returns that snapshot."""
 
     def snapshot():
         end = time.process_time() + 0.1
@@ -47,8 +46,7 @@ NUMBERS = [(i * 7919) % 10007 for i in range(10007)]
 
 
 def sorts():
-    """Takes about 30 ms in C without a system call, at which the kernel often switches
-    threads."""
+    """Takes about 30 ms in C without a system call, at which threads are often switched."""
     for _ in range(100):
         NUMBERS.copy().sort()
 

@@ -61,8 +61,7 @@ for _ in range(1000):
 
 @pytest.fixture
 def embed(tmp_path):
-    """Returns a function that runs several sources, each in its own interpreter, one after
-    the other."""
+    """Returns a function that runs several sources in turn, each in its own interpreter."""
     library = os.path.join(
         sysconfig.get_config_var("LIBDIR"), sysconfig.get_config_var("INSTSONAME")
     )

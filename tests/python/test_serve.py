@@ -226,8 +226,7 @@ def test_who_comes_back_finds_the_numbers(tmp_path, sockets):
 
 
 def test_the_answer_comes_at_once(tmp_path, sockets):
-    """A viewer's request is answered at once, even by a program that never releases the
-    GIL."""
+    """A request is answered at once, even by a program that never releases the GIL."""
     source = """
 import ctypes
 ocular.serve()

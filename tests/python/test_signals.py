@@ -261,8 +261,7 @@ def test_as_untraced(tmp_path, sockets, name):
 
 
 def test_ctrl_c_to_the_whole_group(tmp_path, sockets):
-    """Sends Ctrl-C as a terminal does, to the program, its forked child and its subprocess
-    at once."""
+    """Sends Ctrl-C to the program, its child and its subprocess, as a terminal does."""
     body = (
         PRELUDE
         + """

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests what a snapshot says about each of asyncio's tasks, by programs with known
-tasks."""
+"""Tests what a snapshot says about each of asyncio's tasks, by programs with known ones."""
 
 import asyncio
 import gc
@@ -399,8 +398,7 @@ def tasks_of_pstree(lines):
 
 
 def same_awaiter(task, names):
-    """Checks that `awaited_by` names one of the waiting tasks and the number of the
-    others."""
+    """Checks that `awaited_by` names one waiting task and the number of the others."""
     if not names:
         return task["awaited_by"] is None
     more = f" +{len(names) - 1}" if len(names) > 1 else ""
@@ -435,8 +433,7 @@ def compare():
 
 
 async def compares():
-    """Runs tasks, and compares them. The tasks' names are short, so that they fit the
-    columns."""
+    """Runs tasks, and compares them. Their names are short enough for the columns."""
     event = asyncio.Event()
     leaves = [asyncio.create_task(leaf(event), name=f"leaf {key}") for key in "abcd"]
     waiting = [

@@ -44,8 +44,7 @@ def test_overhead(tracing):
 
 
 def test_the_budget(tracing):
-    """The budget holds for hot tiny functions, even if no function reaches the
-    threshold."""
+    """The budget holds for hot tiny functions, even if none reaches the threshold."""
     names = {}
     for number in range(30):
         exec(compile(f"def f{number}(): pass", "test_smoke", "exec"), names)

@@ -241,7 +241,6 @@ def test_stop_from_several_threads():
         pure.CASES["recursion"]()
         in_threads(*[lambda: results.append(ocular.stop_tracing())] * 4)
         assert not ocular.is_tracing()
-    # If several threads call stop_tracing() for one trace, only one of them gets the
-    # result.
+    # If several threads call stop_tracing() for one trace, only one gets the result.
     assert len([result for result in results if result]) == 5
     assert len(results) == 20

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the log of stalls and the numbers of event loops by programs that measure their own
-steps."""
+"""Tests the log of stalls and the numbers of loops by programs that measure their steps."""
 
 import asyncio
 import json

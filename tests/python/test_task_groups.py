@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the numbers of asyncio's tasks in a snapshot, by programs in which these numbers
-are known."""
+"""Tests the numbers of asyncio's tasks in a snapshot, by programs with known numbers."""
 
 import asyncio
 import gc
@@ -427,8 +426,7 @@ def test_cpu_time_steps_and_places(tmp_path):
 
 
 class OtherHandle(asyncio.Handle):
-    """With this class, asyncio's loop runs tasks without its own Handle._run, as uvloop
-    does."""
+    """With this class, the loop runs tasks without its own Handle._run, as uvloop does."""
 
     def _run(self):
         self._context.run(self._callback, *self._args)

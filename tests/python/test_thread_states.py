@@ -93,8 +93,7 @@ native_threads.visit(works, -1, False)
 
 
 def test_a_thread_with_a_state_for_each_call(tmp_path):
-    """The thread lives outside of Python between its calls, and keeps its row in the
-    list."""
+    """The thread lives outside of Python between its calls, and keeps its row."""
     ended, samples = answer(
         tmp_path,
         """

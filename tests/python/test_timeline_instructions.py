@@ -17,8 +17,7 @@ NAMES = ["t.json", "t.pftrace.gz"]
 
 @pytest.fixture
 def record(tmp_path):
-    """Returns record(function), which traces the function and returns the file's path and
-    Trace."""
+    """Returns record(function), which traces it and returns the file's path and Trace."""
 
     def record(function, name="t.json", **settings):
         settings = {"mode": "precise", "timeline_instructions": True, **settings}

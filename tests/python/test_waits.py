@@ -259,8 +259,7 @@ def test_a_loop_without_work_is_idle():
 
 
 def test_a_server_without_a_request_is_idle():
-    """A thread that waits for a connection is idle, and a thread that waits for an answer
-    is not."""
+    """A thread that waits for a connection is idle, one that waits for an answer is not."""
     kinds = {"accepts": "idle", "serves": "idle", "reads_socket": "socket"}
     with Waits(accepts, serves, reads_socket) as waits, ocular.tracing(**QUIET):
         near(Truth(waits), kinds, field="total_parts")
