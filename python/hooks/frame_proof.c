@@ -10,7 +10,7 @@
 
 // Holds the fields of a frame, as FrameProof_check reads them by the layout.
 struct SeenFrame {
-    uintptr_t code, instruction, previous;
+    uintptr_t code, instruction, previous, object;
     uint8_t owner;
 };
 
@@ -35,6 +35,7 @@ static bool read_frame(const struct Memory *memory,
     frame->code = word(head, layout->frame_code) & layout->code_mask;
     frame->previous = word(head, layout->frame_previous);
     frame->instruction = word(head, layout->frame_instruction);
+    frame->object = word(head, layout->frame_object);
     frame->owner = (uint8_t)word(head, layout->frame_owner);
     return true;
 }
@@ -65,6 +66,7 @@ static bool is_like(const struct FrameLayout *layout,
     uint8_t owner = code->co_flags & generators ? FRAME_OWNED_BY_GENERATOR : 0;
     bool same =
         frame->code == (uintptr_t)code && frame->owner == owner &&
+        frame->object == (uintptr_t)object &&
         frame->instruction - first == (uintptr_t)PyFrame_GetLasti(object);
 
     Py_DECREF(code);

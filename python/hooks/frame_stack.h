@@ -11,9 +11,10 @@
 #include "tracer/hook/switch.h"
 
 // Byte offsets in _PyInterpreterFrame (Include/internal/pycore_frame.h). The
-// first three offsets are the same in CPython 3.12 to 3.15.
+// first four offsets are the same in CPython 3.12 to 3.15.
 #define FRAME_CODE 0
 #define FRAME_PREVIOUS (1 * sizeof(void *))
+#define FRAME_OBJECT (6 * sizeof(void *))
 #define FRAME_INSTRUCTION (7 * sizeof(void *))
 #if PY_VERSION_HEX >= 0x030E0000
 #define FRAME_OWNER 74

@@ -180,9 +180,25 @@ static void find_active(struct FrameLayout *layout)
         }
 }
 
+// Returns the offset in a frame object of the byte that tags a call
+// (LongCalls), or 0. The byte is the attribute f_trace_lines.
+// CPython sets it to 1, and only asks whether it is 0.
+static size_t find_tag(void)
+{
+    const PyMemberDef *member = PyFrame_Type.tp_members;
+
+    while (member && member->name && strcmp(member->name, "f_trace_lines") != 0)
+        member++;
+    return member && member->name && member->type == Py_T_BOOL
+               ? (size_t)member->offset
+               : 0;
+}
+
 void InterpreterFacts_layout(struct FrameLayout *layout)
 {
     find_active(layout);
+    layout->frame_object = FRAME_OBJECT;
+    layout->object_tag = find_tag();
     layout->frame_code = FRAME_CODE;
     layout->frame_previous = FRAME_PREVIOUS;
     layout->frame_instruction = FRAME_INSTRUCTION;

@@ -41,6 +41,8 @@
 // cost, or OBJECTS_DEBT_PART while the budget is overdrawn.
 #define OBJECTS_PART 0.3
 #define OBJECTS_DEBT_PART 0.05
+// A call is tagged among this number of innermost frames of a thread.
+#define TAG_MOST 8
 #define STACK_BYTES (512u << 10) // Stack size that is enough for Python code.
 
 struct Governor {
@@ -62,8 +64,9 @@ struct Governor {
     struct MissedSignals missed;
     struct PreemptionRate preemption;
     struct TaskWalk walk;
-    double due_s; // Time of CLOCK_MONOTONIC of the next decision.
-    bool held;    // True if there was a budget at the newest hold.
+    uint8_t newest_tag; // See LongCalls. Used again after 254 other tags.
+    double due_s;       // Time of CLOCK_MONOTONIC of the next decision.
+    bool held;          // True if there was a budget at the newest hold.
     // True if other programs often took the CPU before the newest full hold.
     bool preempted;
 };
@@ -111,6 +114,62 @@ static void note_edges(struct State *state, uint64_t deadline)
     while (sampler && Clock_read(&state->engine.clock) < deadline &&
            Sampler_take_edge(sampler, &edge))
         Engine_note_edge(&state->engine, &edge);
+}
+
+static bool can_be_tagged(const struct State *state, PyFrameObject *frame)
+{
+    PyCodeObject *object = PyFrame_GetCode(frame);
+    const struct Code *code =
+        Registry_find(state->engine.registry, (uintptr_t)object);
+
+    Py_DECREF(object);
+    return code && Code_can_be_tagged(code);
+}
+
+// Tags the innermost call of the thread that can be tagged (LongCalls).
+static void tag_call(struct Governor *governor, PyThreadState *thread)
+{
+    PyFrameObject *frame = PyThreadState_GetFrame(thread);
+    uint8_t *tag = &governor->newest_tag, *byte;
+
+    for (int i = 1; frame && !can_be_tagged(governor->state, frame); i++) {
+        PyFrameObject *caller = i < TAG_MOST ? PyFrame_GetBack(frame) : NULL;
+
+        Py_DECREF(frame);
+        frame = caller;
+    }
+    if (!frame)
+        return;
+    byte = (uint8_t *)frame + governor->state->engine.layout.object_tag;
+    // If the byte is 0, a debugger has set it.
+    if (*byte == 1)
+        *byte = *tag = *tag < UINT8_MAX ? *tag + 1 : 2;
+    Py_DECREF(frame);
+}
+
+// Tags calls in the threads in which the sampler wants a tag.
+static void tag_calls(struct Governor *governor, uint64_t deadline)
+{
+    struct Engine *engine = &governor->state->engine;
+    struct LongCalls *calls = &engine->session->long_calls;
+
+    for (unsigned i = 0; i < LONG_CALLS && engine->layout.object_tag; i++) {
+        pid_t tid =
+            atomic_load_explicit(&calls->wanted[i], memory_order_relaxed);
+        PyThreadState *thread;
+
+        if (!tid || Clock_read(&engine->clock) > deadline)
+            continue;
+        thread = PyInterpreterState_ThreadHead(governor->interpreter);
+        while (thread && (pid_t)thread->native_thread_id != tid)
+            thread = PyThreadState_Next(thread);
+        Rcu_read_lock();
+        if (thread)
+            tag_call(governor, thread);
+        Rcu_read_unlock();
+        Counter_set(&calls->tagged_ticks, Clock_read(&engine->clock));
+        atomic_store_explicit(&calls->wanted[i], 0, memory_order_release);
+    }
 }
 
 // Does the work that is due when a budget begins or ends.
@@ -178,6 +237,7 @@ static bool hold(struct Governor *governor, bool full)
         Adopt_running_put_off(state);
         governor->service->poll.hottest = governor->hottest;
     }
+    tag_calls(governor, deadline);
     RearmExecutor_requests(&governor->executor, deadline);
     words = OperandWriter_write(&governor->operands, &state->engine, deadline);
     more = RearmExecutor_step(&governor->executor, Now_s(CLOCK_MONOTONIC),

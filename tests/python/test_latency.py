@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tests the latencies of calls, and the calls in flight, by programs whose latencies are
-known."""
+"""Tests latencies of calls, and calls in flight, by programs whose latencies are known."""
 
 import asyncio
 import statistics
@@ -178,6 +177,40 @@ def test_calls_that_hang_in_dark_functions(budget):
         asyncio.run(main())
 
 
+def computes(going):
+    while going:
+        pass
+    return sum(range(100))
+
+
+def test_a_hot_function_that_computes_for_ever():
+    """A call that computes for long is not counted as many calls, but is in flight. The
+    quick calls before it are counted."""
+
+    def is_counted():
+        found = of(computes)
+        return not found["in_flight"] and 0.6 < found["calls_estimated"] / count < 1.6
+
+    def is_seen():
+        found, lasted = of(computes), time.monotonic() - begin
+        return (found["oldest_s"] or 0) > max(5, lasted - 1) and (found, lasted)
+
+    going, count, begin = [1], 0, time.monotonic()
+    thread = threading.Thread(target=computes, args=(going,))
+    with ocular.tracing(**QUIET, overhead_budget=0.01):
+        while time.monotonic() - begin < 4 or of(computes)["samples"] < 100:
+            for _ in range(10_000):
+                computes(())
+            count += 10_000
+        begin = time.monotonic()
+        thread.start()
+        found, lasted = wait_until(is_seen)
+        assert found["in_flight"] == 1 and found["oldest_s"] < lasted + 0.1
+        going.clear()
+        thread.join()
+        wait_until(is_counted)
+
+
 async def numbers(count):
     for i in range(count):
         await asyncio.sleep(0.01)
@@ -218,8 +251,7 @@ def test_functions_generators_and_exceptions(tracing):
 
 
 def test_what_is_not_known(tracing):
-    """A call whose end was missed could have been the longest, so the longest latency
-    is unknown."""
+    """A call whose end was missed could have been the longest, so that is not known."""
 
     async def main():
         event = asyncio.Event()

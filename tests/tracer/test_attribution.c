@@ -20,6 +20,7 @@ static struct CallEdges edges;
 static struct Flame flame;
 static struct Breakdown functions; // The functions of one thread.
 static struct SampledStack stack;
+static struct LongCall call;
 static struct Attribution attribution;
 // In the samples' window, the program has used one core for one second.
 static const struct ShareTime NOW = {.ns = 1e9, .age = 0.2, .full_ns = 1e9};
@@ -69,6 +70,7 @@ static void set_up(void)
     memset(&edges, 0, sizeof edges);
     memset(&functions, 0, sizeof functions);
     memset(&stack, 0, sizeof stack);
+    memset(&call, 0, sizeof call);
     Flame_init(&flame);
     attribution = (struct Attribution){.registry = registry,
                                        .opcodes = &opcodes,
@@ -94,6 +96,7 @@ static void tear_down(void)
 static void put(const uintptr_t *codes, unsigned depth)
 {
     stack.depth = depth;
+    stack.call = &call;
     for (unsigned i = 0; i < depth; i++)
         stack.frames[i] = (struct WalkFrame){codes[i], codes[i]};
 }
@@ -246,6 +249,41 @@ TEST_WITH(test_a_call_that_hangs_is_one_call, set_up, tear_down)
                          steps[i].in_calls);
         assert_int_equal(Counter_get(&parts->waits_in_calls), steps[i].count);
     }
+}
+
+// A timed call takes 10 us. Each sample has 60 ms of CPU time. In the fifth
+// one, the tagged call has called another function. The third and the eighth
+// one follow a moment at which the governor has tagged a call of the thread.
+TEST_WITH(test_a_tagged_call_is_one_call, set_up, tear_down)
+{
+    static const uint8_t tags[] = {0, 0, 7, 7, 7, 7, 0, 0, 0, 8, 9};
+    static const pid_t wanted[] = {0, 5, 0, 0, 0, 0, 5, 0, 5, 5, 5};
+    static const uint64_t ms[] = {0,   0,   180, 240, 240, 300,
+                                  300, 300, 300, 360, 420};
+    struct Waker waker;
+    struct LongCalls calls = {.governor = &waker};
+
+    Waker_init(&waker);
+    attribution.long_calls = &calls;
+    attribution.hz = 1e6;
+    c->hot.calls_exact = true;
+    Counter_set(&a->hot.self_calls, 100);
+    Counter_set(&a->hot.self_cycles, 100 * 10);
+    stack.tid = 5;
+    for (size_t i = 0; i < sizeof tags; i++) {
+        STACK(0x3000, 0x1000);
+        if (i != 4)
+            STACK(0x1000);
+        stack.tag = (struct WalkTag){i == 4, tags[i]};
+        if (i == 2 || i == 7)
+            calls.wanted[5] = 0;
+        add(60e6, 0);
+        assert_int_equal(calls.wanted[5], wanted[i]);
+        assert_int_equal(
+            Counter_get(&Share_parts(&a->share)->in_long_calls.total_ns),
+            ms[i] * 1000000);
+    }
+    Waker_release(&waker);
 }
 
 // Each wait that is long enough for the recording goes to the sink.

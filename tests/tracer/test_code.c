@@ -180,9 +180,11 @@ TEST(test_dark_calls_are_sampled_time_by_mean)
     Counter_set(&code->hot.self_calls, 1);
     Counter_set(&code->hot.self_cycles, 3000);
     code->cold.dark_from_ns = 5000000;
-    // The function lost its hooks after the samples.
-    assert_true(isnan(Code_dark_calls(code, 2e9)));
-    Counter_set(&code->share.cpu.total_ns, 11000000);
+    // The function lost its hooks after samples that were of a long call.
+    assert_true(Code_dark_calls(code, 2e9) == 0);
+    Counter_set(&code->share.cpu.total_ns, 12000000);
+    Counter_set(&Share_own_parts(&code->share)->in_long_calls.total_ns,
+                1000000);
     Counter_set(&Share_own_parts(&code->share)->wait_in_calls.total_ns,
                 9000000);
     assert_int_equal(Code_sampled_ns(code), 20000000);

@@ -98,8 +98,11 @@ struct ShareParts {
     struct ShareValue in_c;
     // CPU time of the C functions that the function called, if they have rows
     // of their own. A call's duration is the sum of Share.cpu, `wait_in_calls`
-    // and `called_c`.
+    // and `called_c`, without `in_long_calls`.
     struct ShareValue called_c;
+    // The part of Share.cpu and `called_c` in calls that last much longer than
+    // a timed call (LongCalls). It is no part of other calls' durations.
+    struct ShareValue in_long_calls;
     // Number of samples in `called_c` in which the C function was running.
     counter_t called_samples;
     // Time in which other threads waited for the GIL while the function had it.

@@ -128,6 +128,13 @@ static inline bool Code_is_stand_in(const struct Code *code)
     return code->who.garbage || code->who.c_function;
 }
 
+// Returns true if hooks may miss calls of the function, and calls can be tagged
+// (LongCalls). A generator keeps its frame object, and the tag, between steps.
+static inline bool Code_can_be_tagged(const struct Code *code)
+{
+    return !code->hot.calls_exact && code->hot.enter_hook != HOOK_RESUME;
+}
+
 // Returns true for a C function whose calls are counted only in the windows of
 // its callers (c_calls.h).
 static inline bool Code_is_counted_by_callers(const struct Code *code)

@@ -24,9 +24,9 @@ struct CodeCold {
     // Sampled ns in ended periods without hooks. `dark_ns` is not converted
     // into calls yet, because too few calls were timed.
     _Atomic uint64_t dark_ns;
-    // Sampled ns of the function until it last lost or got its hooks.
-    // `dark_from_ns` is 0 if there were no sampled ns, or if the function
-    // always had its hooks.
+    // Sampled ns of the function until it last lost or got its hooks. If these
+    // ns have decreased since then because of a long call, the larger number. 0
+    // if there were no sampled ns, or if the function always had its hooks.
     _Atomic uint64_t dark_from_ns;
     // Ticks at which the function lost its hooks. If the function never had
     // hooks, ticks at its newest call, from the second call on. `dark_since` is

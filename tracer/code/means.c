@@ -36,10 +36,12 @@ double Code_sampled_cycles(const struct Code *code, uint64_t self_ns)
 uint64_t Code_sampled_ns(const struct Code *code)
 {
     const struct ShareParts *parts = Share_parts(&code->share);
+    uint64_t ns = Counter_get(&code->share.cpu.total_ns) +
+                  Counter_get(&parts->called_c.total_ns) +
+                  Counter_get(&parts->wait_in_calls.total_ns);
+    uint64_t in_long_calls = Counter_get(&parts->in_long_calls.total_ns);
 
-    return Counter_get(&code->share.cpu.total_ns) +
-           Counter_get(&parts->called_c.total_ns) +
-           Counter_get(&parts->wait_in_calls.total_ns);
+    return ns > in_long_calls ? ns - in_long_calls : 0;
 }
 
 double Code_called_samples(const struct Code *code)
@@ -131,9 +133,10 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
     double mean = Code_mean_cycles(code);
     double share = ShareValue_window(&code->share.cpu, now) +
                    ShareValue_window(&parts->called_c, now) +
-                   ShareValue_window(&parts->wait_in_calls, now);
+                   ShareValue_window(&parts->wait_in_calls, now) -
+                   ShareValue_window(&parts->in_long_calls, now);
 
-    return mean > 0 ? share * hz / mean : NAN;
+    return mean > 0 ? fmax(share, 0) * hz / mean : NAN;
 }
 
 bool Code_is_overlong(const struct Code *code, double cycles)
@@ -151,27 +154,35 @@ static bool is_dark_and_hot(const struct Code *code)
 }
 
 // Returns the sampled ns of the function in the times in which it had no hooks
-// (was dark). Ns that were converted into dark_calls are not included. Returns
-// -1 if the samples of the newest time without hooks are not known yet.
+// (was dark). Ns that were converted into dark_calls are not included. The
+// result is negative if converted ns have turned out to be of a long call.
 static double dark_ns(const struct Code *code)
 {
-    uint64_t before = code->cold.dark_ns, now = Code_sampled_ns(code);
     uint64_t then =
         atomic_load_explicit(&code->cold.dark_from_ns, memory_order_relaxed);
+    double ns = (double)(int64_t)(Code_sampled_ns(code) - then);
 
-    if (!is_dark_and_hot(code))
-        return (double)before;
-    return now >= then ? (double)(before + now - then) : -1;
+    return (double)code->cold.dark_ns +
+           (is_dark_and_hot(code) ? ns : fmin(ns, 0));
+}
+
+void Code_begin_dark(struct Code *code)
+{
+    uint64_t then =
+        atomic_load_explicit(&code->cold.dark_from_ns, memory_order_relaxed);
+    uint64_t now = Code_sampled_ns(code);
+
+    atomic_store_explicit(&code->cold.dark_from_ns, now > then ? now : then,
+                          memory_order_relaxed);
 }
 
 void Code_end_dark(struct Code *code, double hz)
 {
-    double ns = fmax(dark_ns(code), (double)code->cold.dark_ns);
-    double mean = Code_mean_cycles(code) / hz * 1e9;
+    double ns = dark_ns(code), mean = Code_mean_cycles(code) / hz * 1e9;
 
     code->cold.dark_from_ns = Code_sampled_ns(code);
     if (timed_calls(code) < CALLS_ENOUGH || !(mean > 0)) {
-        code->cold.dark_ns = (uint64_t)ns;
+        code->cold.dark_ns = (uint64_t)fmax(ns, 0);
         return;
     }
     code->cold.dark_calls = code->cold.dark_calls + ns / mean;
@@ -189,15 +200,19 @@ double Code_calls_error(const struct Code *code, double spread, double hz)
 {
     double own = (double)Counter_get(&code->share.run_samples);
     double ran = own + Code_called_samples(code);
-    double cpu =
-        (double)(Counter_get(&code->share.cpu.total_ns) +
-                 Counter_get(&Share_parts(&code->share)->called_c.total_ns));
     const struct ShareParts *parts = Share_parts(&code->share);
+    double all = (double)(Counter_get(&code->share.cpu.total_ns) +
+                          Counter_get(&parts->called_c.total_ns));
+    double cpu =
+        fmax(all - (double)Counter_get(&parts->in_long_calls.total_ns), 0);
     double waits = (double)Counter_get(&parts->waits_in_calls);
     double wait = (double)Counter_get(&parts->wait_in_calls.total_ns);
     double mean = Code_mean_cycles(code) / hz * 1e9;
-    double ns = off_by(ran, cpu), by_mean;
+    double ns, by_mean;
 
+    if (all > 0)
+        ran *= cpu / all;
+    ns = off_by(ran, cpu);
     if (waits > 0)
         ns = sum_error(ns, off_by(waits, fmax(wait, 0)));
     by_mean = Code_is_hardly_timed(code)
@@ -213,5 +228,5 @@ double Code_dark_calls(const struct Code *code, double hz)
 
     if (ns == 0 && !is_dark_and_hot(code))
         return code->cold.dark_calls;
-    return mean > 0 && ns >= 0 ? code->cold.dark_calls + ns / mean : NAN;
+    return mean > 0 ? fmax(code->cold.dark_calls + ns / mean, 0) : NAN;
 }

@@ -26,7 +26,8 @@ static inline double sum_error(double a, double b)
 // too few samples.
 double Code_sampled_cycles(const struct Code *code, uint64_t self_ns);
 // Returns the sampled ns in which the function ran or waited, except waits for
-// the GIL or for a CPU, and waits that are overlong (Code_is_overlong).
+// the GIL or for a CPU, and waits and calls that are overlong
+// (Code_is_overlong).
 uint64_t Code_sampled_ns(const struct Code *code);
 // Returns the number of samples in which C functions were running that this
 // function had called and that have rows.
@@ -66,10 +67,14 @@ double Code_call_rate(const struct Code *code, const struct ShareTime *now,
 // Returns true if a call that has lasted for `cycles` is much longer than the
 // timed calls. Returns false if the mean of timed calls is not known.
 bool Code_is_overlong(const struct Code *code, double cycles);
+// Code_begin_dark is called when the function loses its hooks. The caller holds
+// the counting lock.
+void Code_begin_dark(struct Code *code);
 // Code_end_dark is called at the end of a time in which the function had no
 // hooks (was dark). If enough calls were timed, the sampled ns without hooks
 // are divided by the mean duration of a call. The quotient is an estimate of
-// the calls that no hook saw. The caller holds the counting lock.
+// the calls that no hook saw. If samples turn out later to be of an overlong
+// call, the next estimate is lower. The caller holds the counting lock.
 void Code_end_dark(struct Code *code, double hz);
 // Returns the standard error of Code_dark_calls, in calls. The error is
 // computed from the number of the function's samples and of its timed calls.

@@ -374,8 +374,7 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
         Latency_cut(code);
     code->hot.calls_exact = code->hot.exact = false;
     atomic_fetch_add_explicit(&code->cold.dark_times, 1, memory_order_relaxed);
-    atomic_store_explicit(&code->cold.dark_from_ns, Code_sampled_ns(code),
-                          memory_order_relaxed);
+    Code_begin_dark(code);
     atomic_store_explicit(&code->cold.dark_since, ticks, memory_order_relaxed);
     Code_touch(code);
     code->cold.reported = !code->spans.ended;

@@ -12,6 +12,9 @@
 #include <math.h>
 #include <string.h>
 
+// A tag is wanted in a thread after this number of ns of CPU time.
+#define ALIKE_NS 100e6
+
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame)
@@ -121,6 +124,7 @@ static bool push(const struct Attribution *attribution,
         stack->depth--;
         stack->cut = true;
     }
+    stack->tag.frame++;
     memmove(stack->frames + 1, stack->frames,
             stack->depth * sizeof(stack->frames[0]));
     stack->frames[0] = top;
@@ -304,6 +308,11 @@ struct SampleTime {
     enum WaitKind kind;
     struct ShareCredit of_kind, starved;
     struct TaskOfStack task; // The task that ran.
+    // Index of the frame of the innermost Python function.
+    unsigned frame;
+    // ns for which the calls on the stack stay, and for which those stay that
+    // have begun before the tag, or 0 if they do not count (ShareStill).
+    uint64_t still_ns, tagged_ns;
 };
 
 static void init_time(struct SampleTime *time, const struct SampledStack *stack,
@@ -402,6 +411,7 @@ static struct Code *add_stack(struct Attribution *attribution,
         struct Code *code = code_of(attribution, stack, i);
         struct ShareParts *parts;
         struct Breakdown *callers;
+        uint64_t still_ns;
 
         if (!code)
             continue;
@@ -418,10 +428,10 @@ static struct Code *add_stack(struct Attribution *attribution,
             parts = prepare(code);
             if (parts)
                 credit_cumulative(&code->share, parts, time);
-            if (parts && stack->still_ns && code->who.own &&
-                time->kind != WAITS_IDLE)
+            still_ns = i < stack->tag.frame ? time->still_ns : time->tagged_ns;
+            if (parts && still_ns && code->who.own)
                 ShareStill_add(
-                    &parts->still, attribution->turn, stack->still_ns,
+                    &parts->still, attribution->turn, still_ns,
                     stack->still_until_ns,
                     Attribution_unit(attribution, code, &stack->frames[i]));
             callers = parts ? parts->callers : NULL;
@@ -544,6 +554,25 @@ static enum WaitKind kind_of(const struct Attribution *attribution,
                    is_idle_worker(attribution, stack)
                ? WAITS_IDLE
                : kind;
+}
+
+// Notes the kind of the wait, and for how long the calls on the stack stay, if
+// this is the first sample or observation in the turn that shows it.
+static void note_still(const struct Attribution *attribution,
+                       const struct SampledStack *stack,
+                       const struct ShareTime *now, struct SampleTime *time)
+{
+    struct LongCall *call = stack->call;
+
+    time->kind = kind_of(attribution, stack);
+    time->still_ns = time->tagged_ns = 0;
+    if (time->kind == WAITS_IDLE || call->turn == attribution->turn)
+        return;
+    time->still_ns = time->tagged_ns = stack->still_ns;
+    if (stack->tag.value && stack->tag.value == call->tag)
+        time->tagged_ns = (uint64_t)(now->ns - call->since_ns);
+    if (time->tagged_ns)
+        call->turn = attribution->turn;
 }
 
 // Adds the waiting time to the flame graph, as a child of the node of the
@@ -691,6 +720,74 @@ static void credit_wait_in_calls(const struct Attribution *attribution,
     }
 }
 
+static void begin_call(struct LongCall *call, uint32_t id,
+                       const struct ShareTime *now)
+{
+    call->id = id;
+    call->since_ns = now->ns;
+    call->held = (struct ShareValue){0};
+    call->tagged_ns = 0;
+}
+
+// Wants a tag in the thread. Wakes the governor if `at_once` is true.
+static void want_tag(struct LongCalls *calls, const struct SampledStack *stack,
+                     const struct ShareTime *now, bool at_once)
+{
+    _Atomic pid_t *slot = &calls->wanted[(unsigned)stack->tid % LONG_CALLS];
+    struct LongCall *call = stack->call;
+
+    if (stack->ticks < Counter_get(&calls->tagged_ticks) ||
+        atomic_load_explicit(slot, memory_order_relaxed))
+        return;
+    // The call that was tagged has ended, so this one began after that.
+    if (call->asked && !call->tag)
+        begin_call(call, call->id, now);
+    atomic_store_explicit(slot, stack->tid, memory_order_relaxed);
+    if (at_once && !call->asked)
+        Waker_wake(calls->governor);
+    call->asked = true;
+    call->ran_ns = 0;
+}
+
+// Credits the CPU time of the sample to the present call of the function.
+static void credit_long_call(const struct Attribution *attribution,
+                             const struct SampledStack *stack,
+                             struct Code *code, const struct ShareTime *now,
+                             struct SampleTime *time)
+{
+    uint8_t tag = stack->tag.value;
+    struct LongCall *call = stack->call;
+    struct ShareParts *parts = Share_own_parts(&code->share);
+    bool tagged = tag && time->frame >= stack->tag.frame, is_long;
+    double ns;
+
+    // A torn stack can lack the tagged frame.
+    if (!parts || (stack->cut && !tag && stack->depth < WALK_DEPTH))
+        return;
+    if (call->tag ? tag != call->tag : call->id != code->hot.id) {
+        begin_call(call, code->hot.id, now);
+        call->asked = false;
+    } else if (call->id != code->hot.id) {
+        call->id = code->hot.id;
+        call->held = (struct ShareValue){0};
+    }
+    call->tag = tag;
+    call->ran_ns += time->ran.ns;
+    ShareValue_credit(&call->held, &time->ran);
+    call->since_ns = fmin(call->since_ns,
+                          now->ns - (double)Counter_get(&call->held.total_ns));
+    call->tagged_ns += tagged ? time->ran.ns : 0;
+    ns = tagged ? call->tagged_ns : now->ns - call->since_ns;
+    is_long = Code_is_overlong(code, ns * attribution->hz / 1e9);
+    if (tagged && is_long) {
+        ShareValue_join(&parts->in_long_calls, &call->held, now);
+        call->held = (struct ShareValue){0};
+    } else if (!tagged && attribution->long_calls && call->ran_ns >= ALIKE_NS &&
+               Code_can_be_tagged(code)) {
+        want_tag(attribution->long_calls, stack, now, is_long);
+    }
+}
+
 // Returns the innermost Python function of a stack whose innermost function is
 // `code`, or NULL. At first *frame is the number of the frame of `code`.
 // python_of changes *frame to the number of the Python function's frame.
@@ -733,33 +830,34 @@ double Attribution_add(struct Attribution *attribution,
     struct FlameSample path = {.path = ids, .cpu_ns = cpu_ns};
     struct SampleTime time;
     enum WaitKind kind;
-    unsigned top = 0, frame;
+    unsigned top = 0;
     struct Code *code, *runs;
     uint32_t runs_id;
-    bool in_c;
 
     if (!(cpu_ns + wait_ns > 0))
         return 0;
     init_time(&time, stack, now, cpu_ns, wait_ns);
     Rcu_read_lock();
-    time.kind = kind_of(attribution, stack);
+    note_still(attribution, stack, now, &time);
     code = add_stack(attribution, stack, now, &time, &path, &top);
-    in_c = code && top == 0 && stack->in_c;
-    frame = top;
-    runs = python_of(attribution, stack, code, &frame);
+    path.in_c = code && top == 0 && stack->in_c;
+    time.frame = top;
+    runs = python_of(attribution, stack, code, &time.frame);
     runs_id = runs ? runs->hot.id : 0;
     kind = stack->idle ? WAITS_IDLE : time.kind;
     if (code) {
-        credit_own(&code->share, &time, in_c);
+        credit_own(&code->share, &time, path.in_c);
         if (top == 0 && stack->entering && cpu_ns > 0)
             code->share.entry_samples++;
         if (runs && runs != code)
             credit_called_c(&runs->share, &time);
         if (runs)
             credit_wait_in_calls(attribution, stack, runs, now, &time);
-        if (cpu_ns > 0 && runs)
-            count_instruction(attribution, runs, &stack->frames[frame], in_c,
-                              &path);
+        if (cpu_ns > 0 && runs) {
+            credit_long_call(attribution, stack, runs, now, &time);
+            count_instruction(attribution, runs, &stack->frames[time.frame],
+                              path.in_c, &path);
+        }
         Counter_add(&code->share.samples, 1);
         Counter_add(&code->share.run_samples, cpu_ns > 0);
         Code_touch(code);
@@ -769,7 +867,6 @@ double Attribution_add(struct Attribution *attribution,
         credit_task(attribution, stack, &time);
     }
     Rcu_read_unlock();
-    path.in_c = in_c;
     // Flame_add must not be called within an RCU read section, because it may
     // wait for a reader of the flame graph.
     if (cpu_ns > 0 && attribution->flame)

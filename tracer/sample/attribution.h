@@ -7,6 +7,7 @@
 // functions of attribution.h.
 #pragma once
 
+#include "tracer/base/waker.h"
 #include "tracer/code/registry.h"
 #include "tracer/sample/breakdown.h"
 #include "tracer/sample/call_edges.h"
@@ -43,6 +44,34 @@ struct SampleSink {
                  uint64_t ticks); // May be NULL.
     // `wait` is NULL if only samples are wanted.
     void (*wait)(void *context, const struct SampledWait *wait, pid_t tid);
+};
+
+#define LONG_CALLS 64u // Number of threads that can wait for a tag.
+
+// Two samples in the same hot function can be from one call or from thousands.
+// The governor therefore tags calls: it changes the byte `f_trace_lines` of the
+// call's frame object from 1 to a larger number. CPython only compares the byte
+// with 0, and frees the object with the frame. A sample that finds the tag was
+// taken in a call that had begun before the tag was set.
+struct LongCalls {
+    // Ids of the threads in which a tag is wanted, or 0. The sampler fills a
+    // thread's slot, and the governor empties it while it holds the GIL.
+    _Atomic pid_t wanted[LONG_CALLS];
+    counter_t tagged_ticks; // Ticks at which slots were last emptied.
+    struct Waker *governor; // Not owned.
+};
+
+// The call from which the newest samples of a thread may all be.
+struct LongCall {
+    uint32_t id;     // The function, or 0.
+    uint8_t tag;     // WalkTag.value in the newest sample.
+    bool asked;      // True if a tag has been wanted since `since_ns`.
+    double since_ns; // ShareTime.ns at which the call was first seen.
+    // CPU time of the samples, which still counts as that of many calls.
+    struct ShareValue held;
+    double tagged_ns; // ns of CPU time of the tagged samples.
+    double ran_ns;    // ns of CPU time since a tag was last wanted.
+    uint32_t turn;    // Turn in which the thread was last added to ShareStill.
 };
 
 struct SampledStack {
@@ -86,6 +115,8 @@ struct SampledStack {
     // The roots of the stack, and the number of frames that the walk has found.
     struct WalkRoot roots[WALK_ROOTS];
     unsigned walked;
+    struct WalkTag tag;
+    struct LongCall *call; // Not owned.
 };
 
 // A function on a stack, and the line that it has reached.
@@ -102,7 +133,8 @@ struct Attribution {
     // Queue of calls of functions that have no hooks (are dark). A thread that
     // holds the GIL empties this queue.
     struct CallEdges *edges;
-    struct Flame *flame; // NULL if there is no flame graph.
+    struct LongCalls *long_calls; // NULL if nobody tags calls.
+    struct Flame *flame;          // NULL if there is no flame graph.
     struct Native *native;
     // The C functions of the present sample, as Native_resolve returns them.
     const uint32_t *natives;

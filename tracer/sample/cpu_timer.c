@@ -130,6 +130,7 @@ void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns, uintptr_t counter)
     Walk_frames(&timer->walk, &timer->start);
     head.depth = (uint16_t)timer->walk.depth;
     memcpy(head.roots, timer->walk.roots, sizeof head.roots);
+    head.tag = timer->walk.tag;
     head.flags = flags_of(timer, counter);
     // `read` is false if the thread has freed its PyThreadState.
     if (timer->start.read)

@@ -11,8 +11,6 @@
 // If a thread has not run for this number of ns, its calls count as calls in
 // flight even if no hook has seen them begin.
 #define STILL_NS 5e8
-// Largest number of ns between two steps of the observer, with a reserve.
-#define STEP_MOST_NS UINT64_C(1500000000)
 // If the thread runs while its stack is read, the stack is read again. A stack
 // is read at most RETRIES times.
 #define RETRIES 3
@@ -41,6 +39,7 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
     stack->wait_kind = WAIT_UNKNOWN;
     stack->depth = stack->walked = walk->depth;
     memcpy(stack->roots, walk->roots, sizeof stack->roots);
+    stack->tag = walk->tag;
     memcpy(stack->frames, walk->frames, walk->depth * sizeof(walk->frames[0]));
     Attribution_judge(&observer->sampling->attribution, stack,
                       thread->start.active);
@@ -80,13 +79,13 @@ static void set_timer(struct Observer *observer, struct SampledThread *thread)
 
 // Notes whether the thread's calls stay where they are. All threads are
 // observed in `steps` steps, or the observation does not count if `steps` is 0.
-static void note_still(struct SampledThread *thread, size_t steps)
+static void note_still(struct SampledThread *thread, bool running, size_t steps)
 {
     struct SampledStack *stack = &thread->stack;
+    bool still = steps && !running && thread->still_ns > STILL_NS;
 
-    stack->still_ns =
-        steps && thread->still_ns > STILL_NS ? (uint64_t)thread->still_ns : 0;
-    stack->still_until_ns = thread->wall_ns + steps * STEP_MOST_NS;
+    stack->still_ns = still ? (uint64_t)thread->still_ns : 0;
+    stack->still_until_ns = thread->wall_ns + (steps + !steps) * STEP_MOST_NS;
 }
 
 // Attributes the thread's waiting time since its last observation to the
@@ -138,7 +137,7 @@ static bool observe(struct Observer *observer, size_t place,
     else
         thread->wait_ns = 0;
     thread->stack.idle = SampledThread_is_idle(thread);
-    note_still(thread, running ? 0 : steps);
+    note_still(thread, running, steps);
     Attribution_settle_wait(&observer->sampling->attribution, &thread->stack,
                             now, thread->still_ns);
     Sampling_attribute(observer->sampling, thread, &thread->stack, now, cpu_ns,

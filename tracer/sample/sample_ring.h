@@ -31,6 +31,7 @@ struct SampleHead {
     // Number of addresses in C functions that follow the frames in the ring,
     // and how the walk over these functions has ended (enum NativeEnd).
     uint8_t native_depth, native_end;
+    struct WalkTag tag;
     struct WalkRoot roots[WALK_ROOTS];
 };
 

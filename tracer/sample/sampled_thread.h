@@ -48,6 +48,7 @@ struct SampledThread {
     // ns from the time at which the thread last ran to the newest observation.
     double still_ns;
     struct GilThread gil;
+    struct LongCall long_call;
     // The PyThreadState's values with which the newest walk of the stack began.
     struct WalkStart start;
     struct SampledStack stack;

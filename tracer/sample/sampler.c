@@ -217,6 +217,7 @@ static void set_parts(struct Sampler *sampler, const struct SamplerParts *parts)
         .code_bytecode = parts->layout->code_bytecode,
         .call_ticks = parts->call_ticks,
         .hz = Clock_hz(parts->counter),
+        .long_calls = parts->long_calls,
         .sink = parts->sink,
     };
 

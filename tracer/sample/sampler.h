@@ -74,6 +74,7 @@ struct SamplerParts {
     const struct SampleClock *clock;
     struct SampleSink sink;   // `sink` also gets each sample.
     struct EventLoops *loops; // NULL if no event loop is observed.
+    struct LongCalls *long_calls;
     // Reads files for walks over C functions, or NULL if nothing can read them.
     NativeReader *native_reader;
     // Ticks that a call of an empty function takes without tracing.

@@ -49,6 +49,7 @@ void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,
                         struct SampledStack *stack, const struct ShareTime *now,
                         double cpu_ns, double wait_ns)
 {
+    stack->call = &thread->long_call;
     ShareValue_add(&sampling->elsewhere, now,
                    Attribution_add(&sampling->attribution, stack, now,
                                    &thread->functions, cpu_ns, wait_ns));

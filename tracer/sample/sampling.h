@@ -8,6 +8,9 @@
 #include "tracer/sample/gil_watch.h"
 #include "tracer/sample/sample_clock.h"
 
+// Largest number of ns between two steps of the sampler, with a reserve.
+#define STEP_MOST_NS UINT64_C(1500000000)
+
 struct Sampling {
     // `attribution` does not own its registry.
     struct Attribution attribution;

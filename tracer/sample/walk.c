@@ -21,7 +21,7 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
     size_t first = least(layout->thread_frame, layout->thread_chunk);
     size_t last = most(layout->thread_frame, layout->thread_chunk);
     size_t frame_last =
-        most(layout->frame_code,
+        most(most(layout->frame_code, layout->frame_object),
              most(layout->frame_previous, layout->frame_instruction));
 
     memset(walk, 0, sizeof(*walk));
@@ -219,13 +219,26 @@ static void add_root(struct Walk *walk, unsigned count, uintptr_t at)
         (struct WalkRoot){at, walk->depth - 1};
 }
 
+// Reads the tag in the frame object of the newest frame.
+MAY_READ_FREED
+static void read_tag(struct Walk *walk, uintptr_t object)
+{
+    const uint8_t *tag =
+        read_at(walk, object + walk->layout.object_tag, sizeof *tag);
+
+    // CPython itself writes 0 or 1.
+    if (tag && *tag > 1)
+        walk->tag = (struct WalkTag){(uint16_t)(walk->depth - 1), *tag};
+}
+
 static void follow_frames(struct Walk *walk, const struct WalkStart *start)
 {
     const struct FrameLayout *layout = &walk->layout;
     uintptr_t at = start->read ? start->frame : 0, generator = 0;
-    unsigned roots = 0;
+    unsigned roots = 0, objects = layout->object_tag ? 0 : WALK_OBJECTS;
 
     memset(walk->roots, 0, sizeof walk->roots);
+    walk->tag.value = 0;
     walk->depth = 0;
     walk->truncated = false;
     walk->torn = !start->read;
@@ -233,28 +246,32 @@ static void follow_frames(struct Walk *walk, const struct WalkStart *start)
         add_marked(walk, start->state, 0);
     while (at != 0 && !walk->torn && !walk->truncated) {
         const uint8_t *frame = read_aligned(walk, at, walk->frame_size);
-        uintptr_t previous, instruction;
+        uintptr_t previous, instruction, object;
+        uint8_t owner;
 
         if (frame == NULL) {
             walk->torn = true;
             break;
         }
+        owner = frame[layout->frame_owner];
         instruction = word(frame, layout->frame_instruction);
-        if (generator && is_cs(walk, frame[layout->frame_owner]))
+        if (generator && is_cs(walk, owner))
             add_root(walk, roots++, generator);
         add_marked(walk, at, instruction);
         // The innermost frame is left out if C code has made it, because a call
         // from C has then just begun or ended.
-        if (walk->depth > 0 || !is_cs(walk, frame[layout->frame_owner]))
+        if (walk->depth > 0 || !is_cs(walk, owner))
             add(walk, word(frame, layout->frame_code) & layout->code_mask,
                 instruction);
-        generator =
-            frame[layout->frame_owner] == WALK_OWNED_BY_GENERATOR ? at : 0;
+        generator = owner == WALK_OWNED_BY_GENERATOR ? at : 0;
         previous = word(frame, layout->frame_previous);
         walk->torn = previous == at ||
-                     (previous == 0 &&
-                      !is_last(walk, start, at, frame[layout->frame_owner]));
+                     (previous == 0 && !is_last(walk, start, at, owner));
         at = previous;
+        object = word(frame, layout->frame_object);
+        if (object && !is_cs(walk, owner) && !walk->tag.value &&
+            objects++ < WALK_OBJECTS)
+            read_tag(walk, object);
     }
 }
 

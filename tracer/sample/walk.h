@@ -21,6 +21,8 @@
 #define WALK_STATE 1024
 // Largest number of bytes that are read of one of CPython's frames.
 #define WALK_FRAME_SIZE 256
+// Largest number of frame objects that a walk over a stack reads.
+#define WALK_OBJECTS 8
 // Bytes of a page of memory.
 #define WALK_PAGE 4096
 // Number of pages that a walk over a stack remembers as readable.
@@ -65,6 +67,9 @@ struct FrameLayout {
     size_t frame_previous;
     size_t frame_instruction;
     size_t frame_owner; // Offset of the owner byte.
+    // Offset of the pointer to the frame object, and offset in the frame object
+    // of the byte that tags a call (LongCalls), or 0 if there are no tags.
+    size_t frame_object, object_tag;
     // Value of the owner byte, or this value minus 1, in a frame that C code
     // has made. The outermost frame of a stack is a frame that C code has made.
     // `owned_by_c` is 0 if the value is unknown.
@@ -104,6 +109,14 @@ struct WalkRoot {
     size_t frame; // Index in the frames of the stack.
 };
 
+// The innermost frame on a stack whose call is tagged (LongCalls).
+struct WalkTag {
+    uint16_t frame; // Index in the frames of the stack.
+    // The tag, which is above 1, or 0 if no frame is tagged. 1 if the thread
+    // has begun no call since its last sample.
+    uint8_t value;
+};
+
 struct WalkFrame {
     // Address of the code object without tag bits. The address may be 0 or
     // wrong.
@@ -133,6 +146,7 @@ struct Walk {
     bool truncated;
     // The innermost roots. If there are more, the last one is the outermost.
     struct WalkRoot roots[WALK_ROOTS];
+    struct WalkTag tag;
 
     struct FrameLayout layout;
     // Only the part of a PyThreadState from this offset on is read.

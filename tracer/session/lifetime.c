@@ -133,6 +133,7 @@ static int start_threads(struct Session *session, char *why, size_t why_size)
             .sink = {session, session->timeline ? keep_sample : NULL,
                      session->timeline ? keep_wait : NULL},
             .loops = &engine->loops,
+            .long_calls = &session->long_calls,
             .native_reader = NativeStacks_read,
             .signal = session->config.signal,
         };
@@ -204,6 +205,7 @@ int Session_start(struct Session **result, struct Engine *engine,
     Costs_init(session);
     RearmQueue_init(&session->rearm);
     Waker_init(&session->governor_waker);
+    session->long_calls.governor = &session->governor_waker;
     Listings_init(session);
     TaskBoard_init(&session->tasks);
     ObjectBoard_init(&session->objects, config->objects);

@@ -196,6 +196,7 @@ struct Session {
     // reads the CPU time of this thread.
     struct Worker governor;
     struct Waker governor_waker;
+    struct LongCalls long_calls;
     // ns of CPU time that threads of the program took to stop Ocular's threads
     // before forks, and to start them again.
     counter_t forks_ns;
