@@ -460,12 +460,13 @@ static void count_one(_Atomic uint32_t *count)
         atomic_store_explicit(count, seen + 1, memory_order_relaxed);
 }
 
-// Returns the line of the instruction at the code unit `unit`.
-static uint32_t line_of(const struct Attribution *attribution,
-                        const struct Code *code, uint32_t unit)
+uint32_t Attribution_line(const struct Attribution *attribution,
+                          const struct Code *code, uint32_t unit)
 {
     struct LineReader lines;
 
+    if (unit == UINT32_MAX)
+        return 0;
     LineReader_init(&lines, code->who.line_table, code->who.line_table_size,
                     code->who.line);
     return LineReader_line(&lines, opcode_unit(attribution, code, unit));
@@ -481,7 +482,7 @@ static void tell_instruction(const struct Attribution *attribution,
         return;
     path->unit = opcode_unit(attribution, code, unit);
     path->opcode = code->who.bytecode[(size_t)2 * path->unit];
-    path->line = line_of(attribution, code, unit);
+    path->line = Attribution_line(attribution, code, unit);
 }
 
 static void count_instruction(const struct Attribution *attribution,
@@ -915,7 +916,7 @@ size_t Attribution_places(const struct Attribution *attribution,
             places[count++] = (struct PlaceInCode){
                 code->hot.id, unit == UINT32_MAX
                                   ? code->who.line
-                                  : line_of(attribution, code, unit)};
+                                  : Attribution_line(attribution, code, unit)};
     }
     Rcu_read_unlock();
     return count;

@@ -159,6 +159,10 @@ struct Attribution {
 uint32_t Attribution_unit(const struct Attribution *attribution,
                           const struct Code *code,
                           const struct WalkFrame *frame);
+// Returns the line of the instruction at the code unit `unit`, or 0 if `unit`
+// is UINT32_MAX.
+uint32_t Attribution_line(const struct Attribution *attribution,
+                          const struct Code *code, uint32_t unit);
 // Finds out from the innermost frame's instruction what the thread does, and
 // sets `in_c` and `waits_to_run` of the stack. If the innermost frame is about
 // to call a Python function, pushes that function onto the stack. CPython's

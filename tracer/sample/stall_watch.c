@@ -8,7 +8,6 @@
 // a stall's time. A turn takes about 20 us, so turns are CALM times rarer if no
 // event loop has begun or stalled for CLOSE_NS.
 #include "tracer/sample/stall_watch.h"
-#include "tracer/base/lines.h"
 #include "tracer/base/rcu.h"
 
 #include <stdio.h>
@@ -32,17 +31,6 @@
 #define RETRIES 3
 // Replaces the names of the outermost functions of a stack that did not fit.
 #define OMITTED "…"
-
-static uint32_t line_of(const struct Code *code, uint32_t unit)
-{
-    struct LineReader reader;
-
-    if (unit == UINT32_MAX)
-        return 0;
-    LineReader_init(&reader, code->who.line_table, code->who.line_table_size,
-                    code->who.line);
-    return LineReader_line(&reader, unit);
-}
 
 // Inserts a function's name at the beginning of `out`, which lists names
 // separated by semicolons. If the name does not fit, inserts OMITTED and
@@ -78,8 +66,8 @@ void StallPlace_fill(struct StallPlace *place,
             continue;
         if (!place->function) {
             place->function = code->hot.id;
-            place->line =
-                line_of(code, Attribution_unit(attribution, code, frame));
+            place->line = Attribution_line(
+                attribution, code, Attribution_unit(attribution, code, frame));
             snprintf(place->name, sizeof place->name, "%s", code->who.name);
             snprintf(place->file, sizeof place->file, "%s", code->who.file);
         }
