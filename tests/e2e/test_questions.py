@@ -98,7 +98,7 @@ def test_where_a_call_hangs(tmp_path):
 
     with Running(tmp_path, HANGS) as program:
         assert wait_until(answer)
-        assert wait_until(lambda: answer("stays", r"acquire\(\) +◂ a thread waits, age >"))
+        assert wait_until(lambda: answer("stays", r"acquire\(\) +◂ a thread stays, age >"))
 
 
 SHOP = """

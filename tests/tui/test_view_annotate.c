@@ -168,7 +168,7 @@ TEST(test_ages)
     stage.ui.annotate.listing->waits_line = 6;
     stage.ui.annotate.listing->waits_s = 3;
     Frame_draw(&stage.ui);
-    EXPECT("◂ a thread waits, age >3.0s");
+    EXPECT("◂ a thread stays, age >3.0s");
 }
 
 // If the program makes a function again, the new function has another id, and

@@ -263,8 +263,9 @@ static void put_suspended(struct Canvas *canvas, struct Box box,
                           const struct TaskGroup *group)
 {
     char text[160], age[NUMBER_MAX];
-    snprintf(text, sizeof text, "◂ %.80s waits, age %s%s",
+    snprintf(text, sizeof text, "◂ %.80s %s, age %s%s",
              group->task ? group->task : "a task",
+             group->chain_count ? "waits" : "stays",
              group->oldest_is_least ? ">" : "",
              Number_ns(age, group->oldest_s * 1e9));
     Canvas_fit(canvas, box, STYLE_ACCENT, CUT_END, text);
