@@ -198,6 +198,44 @@ def test_services(kind, rate, figure, tmp_path):
     figure("samples a CPU second", taken / used / watched, "higher")
 
 
+def calls_of(snapshot):
+    return {
+        (row["name"], row["file"], row["line"]): row["calls"]
+        for row in snapshot["functions"]
+        if row["calls"]
+    }
+
+
+@pytest.mark.parametrize("rate", [100, 240])
+def test_rates_of_all_functions(rate, figure, tmp_path):
+    """Compares the rates of all functions of a service, most of them of libraries, with
+    their calls per request in a run in which all calls are counted."""
+    exact = [*TRACED, "--threshold", "0"]
+    with Service("fastapi", tmp_path / "exact", rate, "work", exact) as service:
+        service.watch(8)
+        first, begin = calls_of(service.watch(2)[-1]), service.now()
+        last, end = calls_of(service.watch(20)[-1]), service.now()
+        asked = requests(begin, end)
+        per_request = {key: (last[key] - first.get(key, 0)) / asked for key in last}
+    with Service("fastapi", tmp_path / "traced", rate) as service:
+        service.watch(2 * BEFORE)
+        begin = service.now()
+        snapshots, end = service.watch(SECONDS), service.now()
+    a_second, ratios, beyond = requests(begin, end) / (end["s"] - begin["s"]), [], 0
+    for row in snapshots[-1]["functions"]:
+        true = per_request.get((row["name"], row["file"], row["line"]), 0) * a_second
+        if true >= 5:
+            ratios.append((row["calls_per_s"] or 0) / true)
+            error = row["calls_per_s_error"] or 0
+            beyond += abs(ratios[-1] - 1) > max(0.15, 2 * error / true)
+    ratios.sort()
+    for part in 10, 50, 90:
+        ratio = ratios[len(ratios) * part // 100]
+        figure(f"ratio of {part} % of the functions", ratio, "nearer", goal=1)
+    figure("functions off by more than 15 % and twice their stated error", beyond)
+    figure("functions", len(ratios), "higher")
+
+
 def test_overhead_as_measured(figure, tmp_path):
     """Measures the CPU time per request of two services at the same time. One of the
     services is traced. Both services get the same requests."""
