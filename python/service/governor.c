@@ -138,8 +138,10 @@ static void tag_call(struct Governor *governor, PyThreadState *thread)
         Py_DECREF(frame);
         frame = caller;
     }
-    if (!frame)
+    if (!frame) {
+        PyErr_Clear(); // PyFrame_GetBack may have set MemoryError.
         return;
+    }
     byte = (uint8_t *)frame + governor->state->engine.layout.object_tag;
     // If the byte is 0, a debugger has set it.
     if (*byte == 1)

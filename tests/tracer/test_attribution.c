@@ -283,6 +283,16 @@ TEST_WITH(test_a_tagged_call_is_one_call, set_up, tear_down)
             Counter_get(&Share_parts(&a->share)->in_long_calls.total_ns),
             ms[i] * 1000000);
     }
+    // The tagged call calls its own function five times, and each call is
+    // short.
+    STACK(0x1000, 0x1000);
+    for (int i = 5; i >= 0; i--) {
+        stack.tag = (struct WalkTag){i > 0, 9};
+        add(60e6, 0);
+    }
+    assert_int_equal(
+        Counter_get(&Share_parts(&a->share)->in_long_calls.total_ns),
+        480 * 1000000);
     Waker_release(&waker);
 }
 

@@ -571,7 +571,7 @@ static void note_still(const struct Attribution *attribution,
         return;
     time->still_ns = time->tagged_ns = stack->still_ns;
     if (stack->tag.value && stack->tag.value == call->tag)
-        time->tagged_ns = (uint64_t)(now->ns - call->since_ns);
+        time->tagged_ns = (uint64_t)(now->ns - call->tag_ns);
     if (time->tagged_ns)
         call->turn = attribution->turn;
 }
@@ -737,8 +737,10 @@ static void want_tag(struct LongCalls *calls, const struct SampledStack *stack,
     _Atomic pid_t *slot = &calls->wanted[(unsigned)stack->tid % LONG_CALLS];
     struct LongCall *call = stack->call;
 
-    if (stack->ticks < Counter_get(&calls->tagged_ticks) ||
-        atomic_load_explicit(slot, memory_order_relaxed))
+    // This load pairs with the release with which the governor empties the
+    // slot. The governor stores `tagged_ticks` before.
+    if (atomic_load_explicit(slot, memory_order_acquire) ||
+        stack->ticks < Counter_get(&calls->tagged_ticks))
         return;
     // The call that was tagged has ended, so this one began after that.
     if (call->asked && !call->tag)
@@ -772,9 +774,15 @@ static void credit_long_call(const struct Attribution *attribution,
         call->id = code->hot.id;
         call->held = (struct ShareValue){0};
     }
+    if (tag != call->tag)
+        call->tag_ns = now->ns;
     call->tag = tag;
     call->ran_ns += time->ran.ns;
-    ShareValue_credit(&call->held, &time->ran);
+    // If the function has called itself, its tagged call is another call.
+    if (tag && !tagged)
+        call->held = (struct ShareValue){0};
+    else
+        ShareValue_credit(&call->held, &time->ran);
     call->since_ns = fmin(call->since_ns,
                           now->ns - (double)Counter_get(&call->held.total_ns));
     call->tagged_ns += tagged ? time->ran.ns : 0;

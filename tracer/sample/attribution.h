@@ -67,6 +67,7 @@ struct LongCall {
     uint8_t tag;     // WalkTag.value in the newest sample.
     bool asked;      // True if a tag has been wanted since `since_ns`.
     double since_ns; // ShareTime.ns at which the call was first seen.
+    double tag_ns;   // ShareTime.ns at which its tag was first seen.
     // CPU time of the samples, which still counts as that of many calls.
     struct ShareValue held;
     double tagged_ns; // ns of CPU time of the tagged samples.

@@ -33,9 +33,10 @@ static void take_sample(struct Samples *samples, struct SampledThread *thread,
     stack->depth = stack->walked = head->depth;
     memcpy(stack->roots, head->roots, sizeof stack->roots);
     stack->tag = head->tag;
-    // A thread that has been asked for the GIL and keeps it begins no call.
-    if (!stack->tag.value && head->flags & SAMPLE_HOLDS && thread->gil.holds &&
-        head->switches == thread->gil.switches)
+    // A thread that has been asked for the GIL and keeps it begins no call. A
+    // tag of a caller says less than that.
+    if ((!stack->tag.value || stack->tag.frame) && head->flags & SAMPLE_HOLDS &&
+        thread->gil.holds && head->switches == thread->gil.switches)
         stack->tag = (struct WalkTag){0, 1};
     stack->still_until_ns = samples->sampling->stepped_ns + STEP_MOST_NS;
     stack->cut = head->flags & (SAMPLE_TORN | SAMPLE_TRUNCATED);
