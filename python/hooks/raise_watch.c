@@ -290,6 +290,7 @@ static void limit(struct State *state, double rate)
     bool held = session->config.threshold && !isnan(share);
 
     Exceptions_limit(&state->engine.exceptions,
+                     Clock_read(&state->engine.clock),
                      held ? (rate > 0 ? rate : share) : INFINITY,
                      Account_hook_factor(&session->account));
 }
@@ -320,8 +321,9 @@ void RaiseWatch_look(struct State *state, double rate)
         return;
     }
     limit(state, rate);
-    if (Exceptions_look(exceptions, ticks, Now_ns(CLOCK_PROCESS_CPUTIME_ID)))
-        Tools_set_raise(state, true);
+    if (Exceptions_look(exceptions, ticks, Now_ns(CLOCK_PROCESS_CPUTIME_ID)) &&
+        Tools_set_raise(state, true) < 0)
+        Exceptions_stay_off(exceptions);
 }
 
 void RaiseWatch_stop(struct State *state)

@@ -37,7 +37,7 @@ static void set_up(struct Fixture *f)
     f->on = true;
     Exceptions_reset(&f->exceptions);
     Exceptions_begin(&f->exceptions, f->ticks, cpu_ns(f), HZ, 0);
-    Exceptions_limit(&f->exceptions, .01, 4);
+    Exceptions_limit(&f->exceptions, f->ticks, .01, 4);
 }
 
 static void tear_down(struct Fixture *f)
@@ -185,4 +185,27 @@ TEST_FIXTURE(test_bursts_are_counted_or_have_an_honest_error)
                            4 * row->error * (double)row->raised);
         run(f, 10, 1.1);
     }
+}
+
+TEST_FIXTURE(test_errors_stay_numbers_and_large_errors_hide_estimates)
+{
+    struct Exceptions *e = &f->exceptions;
+    const struct ExceptionRow *rows;
+
+    Exceptions_limit(e, f->ticks, INFINITY, 4);
+    run(f, 100000, .9);
+    Exceptions_limit(e, f->ticks, .01, 4); // Earlier events stay free.
+    assert_true(e->tokens > 0);
+    run(f, 100000, 1); // A burst, then only rare exceptions.
+    run(f, 1, 4000);
+    rows = build(f)->exceptions;
+    assert_true(rows[0].error > 1 && isnan(rows[0].raised_per_s));
+    assert_int_equal(rows[0].raised, Counter_get(&e->kinds[1].counts[0]));
+    raise(f, "Late", EXCEPTION_RAISED);
+    assert_true(build(f)->exceptions[0].error > 1);
+    for (int i = 0; i < 3000; i++, f->ticks += SECOND)
+        Exceptions_look(e, f->ticks, cpu_ns(f));
+    run(f, 100000, 5);
+    assert_true(e->estimates[2].seen[EXCEPTION_RAISED] == 0);
+    assert_true(isfinite(Counter_get_double(&e->estimates[2].rate_error)));
 }

@@ -153,7 +153,8 @@ double Spans_clump(double calls, double ticks, double squares, double count)
     double chi = (squares - calls * rate) / rate;
     double assumed;
 
-    if (!(calls > 0))
+    // Weights that decay for a long time never reach 0.
+    if (!(calls > SPANS_NO_CALLS))
         return CLUMP;
     assumed = CLUMP + DRIFT * DRIFT * calls / count;
     return fmax((assumed + fmax(chi, 0)) / count, 1);

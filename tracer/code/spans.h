@@ -9,6 +9,8 @@
 // A span is a time in which a function had its hooks. When a span is added, the
 // weights of older spans are multiplied by SPANS_KEPT.
 #define SPANS_KEPT 0.75
+// A weighted number of calls that counts as 0.
+#define SPANS_NO_CALLS 1e-9
 
 // Sets enum Arming of the function. The caller holds the counting lock.
 void Spans_set_arming(struct Code *code, enum Arming arming);

@@ -26,7 +26,8 @@
 // A new kind of exceptions takes as long as this number of calls of the hook.
 #define SLOW_EVENTS 20
 #define WINDOW_NS 20e6 // Least CPU time of a window that no gap ends.
-// A new kind may replace a kind that was not seen for OLD_S seconds.
+// A new kind may replace a kind that was not seen for OLD_S seconds. Gaps do
+// not count as such seconds.
 #define OLD_S 60.0
 // After this number of seconds, a kind that may be replaced is searched again.
 #define SEARCH_S 1.0
@@ -256,22 +257,28 @@ static void give_up(struct Exceptions *exceptions, struct ExceptionKind *kind)
     atomic_store_explicit(&kind->line, 0, memory_order_relaxed);
 }
 
+// Returns the ticks since the newest exception of the kind, without gaps.
+static int64_t age_of(const struct Exceptions *exceptions, size_t number,
+                      uint64_t ticks)
+{
+    return (int64_t)(ticks - Counter_get(&exceptions->kinds[number].newest) -
+                     exceptions->gaps + exceptions->estimates[number].gaps);
+}
+
 // Returns the kind that was not seen for the longest time, or NULL if it was
 // seen within the last OLD_S seconds.
 static struct ExceptionKind *oldest(struct Exceptions *exceptions,
                                     uint64_t ticks)
 {
-    struct ExceptionKind *found = &exceptions->kinds[1];
+    size_t found = 1;
 
     if (ticks < exceptions->next_search)
         return NULL;
     for (size_t i = 2; i < EXCEPTION_KINDS; i++)
-        if (Counter_get(&exceptions->kinds[i].newest) <
-            Counter_get(&found->newest))
-            found = &exceptions->kinds[i];
-    if ((double)(int64_t)(ticks - Counter_get(&found->newest)) >
-        OLD_S * exceptions->hz)
-        return found;
+        if (age_of(exceptions, i, ticks) > age_of(exceptions, found, ticks))
+            found = i;
+    if ((double)age_of(exceptions, found, ticks) > OLD_S * exceptions->hz)
+        return &exceptions->kinds[found];
     exceptions->next_search = ticks + (uint64_t)(SEARCH_S * exceptions->hz);
     return NULL;
 }
@@ -306,6 +313,33 @@ static struct ExceptionKind *free_kind(struct Exceptions *exceptions,
     return kind;
 }
 
+// Returns the standard deviation of the rate of a kind with `seen` exceptions
+// in the windows. It is not 0 for a kind that was not seen.
+static double rate_error(const struct Exceptions *exceptions, double seen,
+                         double squares)
+{
+    double all = exceptions->window_ns;
+
+    return sqrt(SAME * (seen + 1) *
+                Spans_clump(seen, all, squares, exceptions->windows)) /
+           all;
+}
+
+// Earlier gaps may have had exceptions of a new kind, too.
+static void begin_errors(const struct Exceptions *exceptions,
+                         struct ExceptionEstimate *of)
+{
+    double error;
+
+    if (!(exceptions->windows > 0))
+        return;
+    error = rate_error(exceptions, 0, 0);
+    Counter_set_double(&of->rate_error, error);
+    Counter_set_double(&of->missed_variance,
+                       error * error *
+                           Counter_get_double(&exceptions->gap_squares));
+}
+
 struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
                                       struct Code *code, const char *type,
                                       uint64_t ticks)
@@ -323,6 +357,9 @@ struct ExceptionKind *Exceptions_take(struct Exceptions *exceptions,
         label->began = label_of(twin)->began;
     } else {
         kind = free_kind(exceptions, ticks);
+        if (kind)
+            begin_errors(exceptions,
+                         &exceptions->estimates[number_of(exceptions, kind)]);
     }
     if (kind) {
         if (twin && label_of(twin)->id == label->id)
@@ -394,7 +431,11 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
         double count =
             (double)(Counter_get(&kind->counts[act]) - of->opened[act]);
 
+        if (count > 0)
+            of->gaps = exceptions->gaps;
         of->seen[act] = SPANS_KEPT * of->seen[act] + count;
+        if (of->seen[act] < SPANS_NO_CALLS) // Smaller numbers are slow.
+            of->seen[act] = 0;
         missed = of->seen[act] / all * pending;
         Counter_set_double(&of->rate[act], of->seen[act] / all);
         add_double(&of->missed[act], missed);
@@ -402,11 +443,10 @@ static double estimate(struct Exceptions *exceptions, size_t number, double ns)
             newest = count;
     }
     seen = of->seen[EXCEPTION_RAISED];
-    of->squares = SPANS_KEPT * of->squares + newest * newest / ns;
-    error = sqrt(SAME * (seen + 1) *
-                 Spans_clump(seen, all, of->squares, exceptions->windows)) /
-            all;
-    error = sum_error(error, newest / ns - seen / all);
+    of->squares =
+        seen > 0 ? SPANS_KEPT * of->squares + newest * newest / ns : 0;
+    error = sum_error(rate_error(exceptions, seen, of->squares),
+                      newest / ns - seen / all);
     gap = pending * fmax(error, Counter_get_double(&of->rate_error));
     Counter_set_double(&of->rate_error, error);
     add_double(&of->missed_variance, gap * gap);
@@ -428,9 +468,11 @@ static double window_length(const struct Exceptions *exceptions,
 static void close_window(struct Exceptions *exceptions, uint64_t cpu_ns)
 {
     double length = window_length(exceptions, cpu_ns);
+    double pending = Counter_get_double(&exceptions->pending);
     size_t used = Counter_get(&exceptions->used);
     struct Code *code;
 
+    add_double(&exceptions->gap_squares, pending * pending);
     exceptions->windows = SPANS_KEPT * exceptions->windows + 1;
     exceptions->window_ns = SPANS_KEPT * exceptions->window_ns + length;
     for (size_t i = 0; i < used; i++)
@@ -499,7 +541,7 @@ void Exceptions_begin(struct Exceptions *exceptions, uint64_t ticks,
     exceptions->filled = ticks;
     open_window(exceptions, cpu_ns, 0);
     Counter_set(&exceptions->phase, EXCEPTIONS_ON);
-    Exceptions_limit(exceptions, INFINITY, 1);
+    Exceptions_limit(exceptions, ticks, INFINITY, 1);
 }
 
 void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks)
@@ -509,14 +551,29 @@ void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks)
     go_on(exceptions);
 }
 
+void Exceptions_stay_off(struct Exceptions *exceptions)
+{
+    double pending = Counter_get_double(&exceptions->pending);
+
+    begin_change(exceptions);
+    Counter_set(&exceptions->cpu_ns,
+                Counter_get(&exceptions->cpu_ns) - (uint64_t)pending);
+    Counter_set_double(&exceptions->pending, 0);
+    Counter_set(&exceptions->phase, EXCEPTIONS_OFF);
+    exceptions->stop_events = UINT64_MAX;
+    end_change(exceptions);
+}
+
 void Exceptions_lose(struct Exceptions *exceptions)
 {
     Counter_set(&exceptions->phase, EXCEPTIONS_UNKNOWN);
     exceptions->stop_events = UINT64_MAX;
 }
 
-void Exceptions_limit(struct Exceptions *exceptions, double rate, double factor)
+void Exceptions_limit(struct Exceptions *exceptions, uint64_t ticks,
+                      double rate, double factor)
 {
+    settle(exceptions, ticks); // Earlier events cost what they cost until now.
     exceptions->income = PART * rate / (EXCEPTION_S * factor);
     if (Counter_get(&exceptions->phase) == EXCEPTIONS_ON)
         go_on(exceptions);
@@ -530,19 +587,24 @@ void Exceptions_note_slow(struct Exceptions *exceptions)
 bool Exceptions_end(struct Exceptions *exceptions, uint64_t ticks,
                     uint64_t cpu_ns)
 {
+    bool ends;
+
     if (Counter_get(&exceptions->phase) != EXCEPTIONS_ON)
         return false;
     settle(exceptions, ticks);
+    ends = exceptions->tokens <= LAST / 2 * full(exceptions);
+    begin_change(exceptions);
     close_window(exceptions, cpu_ns);
-    if (exceptions->tokens > LAST / 2 * full(exceptions)) {
+    if (ends) {
+        exceptions->stop_events = UINT64_MAX;
+        exceptions->off = ticks;
+        Counter_set(&exceptions->missed, 1);
+        Counter_set(&exceptions->phase, EXCEPTIONS_OFF);
+    } else {
         go_on(exceptions);
-        return false;
     }
-    exceptions->stop_events = UINT64_MAX;
-    exceptions->off = ticks;
-    Counter_set(&exceptions->missed, 1);
-    Counter_set(&exceptions->phase, EXCEPTIONS_OFF);
-    return true;
+    end_change(exceptions);
+    return ends;
 }
 
 bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
@@ -555,15 +617,22 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
         return false;
     settle(exceptions, ticks);
     if (phase == EXCEPTIONS_ON) {
-        if (cpu_since(exceptions, cpu_ns) >= WINDOW_NS)
+        if (cpu_since(exceptions, cpu_ns) >= WINDOW_NS) {
+            begin_change(exceptions);
             close_window(exceptions, cpu_ns);
+            end_change(exceptions);
+        }
         go_on(exceptions);
         return false;
     }
     if (!isinf(exceptions->income) &&
         (off_s < exceptions->pause_s || exceptions->tokens < full(exceptions)))
         return false;
+    begin_change(exceptions);
     open_window(exceptions, cpu_ns, cpu_since(exceptions, cpu_ns));
+    exceptions->gaps += ticks - exceptions->off;
+    exceptions->off = ticks;
     go_on(exceptions);
+    end_change(exceptions);
     return true;
 }

@@ -77,6 +77,7 @@ struct ExceptionEstimate {
     // missed[EXCEPTION_RAISED]. They are not 0 if the windows had no exception
     // of this kind, because a gap may have had one.
     counter_t rate_error, missed_variance;
+    uint64_t gaps; // Exceptions.gaps in the newest window with this kind.
 };
 
 // An entry of a cache that leads from a type in a function to its kind. The
@@ -125,6 +126,10 @@ struct Exceptions {
     // double. 0 if there was no gap.
     counter_t pending;
     uint64_t opened; // `events` at the beginning of the window.
+    uint64_t gaps;   // Sum of the ticks of all gaps that have ended.
+    // Sum of the squares of the CPU times (ns) of the gaps before all windows,
+    // as the bits of a double.
+    counter_t gap_squares;
     // Number of events that may still be counted, at the time `filled` (ticks)
     // at which `events` was `paid`. INFINITY if there is no budget.
     double tokens;
@@ -249,14 +254,17 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
 // Counts all exceptions from now on, because the event RAISE could not be
 // switched off.
 void Exceptions_go_on(struct Exceptions *exceptions, uint64_t ticks);
+// Continues the gap that Exceptions_look has ended, because the event RAISE
+// could not be switched on.
+void Exceptions_stay_off(struct Exceptions *exceptions);
 // Marks all numbers of exceptions as unknown, because another tool has taken
 // Ocular's tool id.
 void Exceptions_lose(struct Exceptions *exceptions);
 // Sets the seconds per second that tracing may take, and the factor by which
 // hooks are slower than with warm caches. Without a budget `rate` is INFINITY,
 // and all exceptions are counted.
-void Exceptions_limit(struct Exceptions *exceptions, double rate,
-                      double factor);
+void Exceptions_limit(struct Exceptions *exceptions, uint64_t ticks,
+                      double rate, double factor);
 // Returns the bytes of memory of all labels. Only the thread that frees labels
 // calls Exceptions_bytes.
 uint64_t Exceptions_bytes(const struct Exceptions *exceptions);

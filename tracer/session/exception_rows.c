@@ -11,6 +11,10 @@
 // Largest number of attempts to read all kinds of exceptions without a change
 // by a hook meanwhile.
 #define TRIES 4
+// Error of a rate in a gap, as a fraction of the rate. No window after a gap
+// has closed before the end of the first gap, so its error is larger.
+#define UNTYPICAL 0.5
+#define UNKNOWN 1.0
 
 // The numbers of one kind of exceptions at the time of a snapshot.
 struct Reading {
@@ -53,6 +57,7 @@ static void read_kind(const struct Exceptions *exceptions, size_t number,
 {
     const struct ExceptionKind *kind = &exceptions->kinds[number];
     const struct ExceptionEstimate *of = &exceptions->estimates[number];
+    double untypical;
 
     // This load pairs with the release in set_label (exceptions.c).
     out->label = atomic_load_explicit(&kind->label, memory_order_acquire);
@@ -64,18 +69,24 @@ static void read_kind(const struct Exceptions *exceptions, size_t number,
         out->missed[act] = Counter_get_double(&of->missed[act]) +
                            off * Counter_get_double(&of->rate[act]);
     }
-    out->error = sum_error(sqrt(Counter_get_double(&of->missed_variance)),
-                           off * Counter_get_double(&of->rate_error));
+    // The windows before a gap may be untypical. The window after it will show.
+    untypical = Counter_get_double(&of->rate[EXCEPTION_RAISED]) *
+                (Counter_get_double(&exceptions->gap_squares) > 0 ? UNTYPICAL
+                                                                  : UNKNOWN);
+    out->error =
+        sum_error(sqrt(Counter_get_double(&of->missed_variance)),
+                  off * fmax(Counter_get_double(&of->rate_error), untypical));
 }
 
 static void read_kinds(const struct Exceptions *exceptions, size_t count,
-                       double off, struct Reading *out)
+                       const struct Moment *at, struct Reading *out)
 {
     for (int i = 0; i < TRIES; i++) {
         // This load, and the fence below it, pair with begin_change and
         // end_change.
         uint64_t version =
             atomic_load_explicit(&exceptions->version, memory_order_acquire);
+        double off = off_ns(exceptions, at);
 
         for (size_t k = 0; k < count; k++)
             read_kind(exceptions, k, off, &out[k]);
@@ -99,9 +110,8 @@ static void move(struct ExceptionRate *rate, const struct Reading *read,
         *rate = (struct ExceptionRate){.began = began};
     for (int act = 0; act < EXCEPTION_ACTS; act++) {
         double count = (double)read->counts[act] + read->missed[act];
-        // The number of exceptions may become smaller, because it may contain
-        // an estimate.
-        double more = fmax(count - rate->counts[act], 0);
+        // `more` may be negative, because an estimate may become smaller.
+        double more = count - rate->counts[act];
 
         rate->weighted[act] = rate->weighted[act] * kept + more * part;
         rate->counts[act] = count;
@@ -157,8 +167,14 @@ static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
                            read->missed[EXCEPTION_RAISED]);
     row->passed = count_of(read->counts[EXCEPTION_PASSED],
                            read->missed[EXCEPTION_PASSED]);
-    row->raised_per_s = rate->weighted[EXCEPTION_RAISED] / rates->all_s;
-    row->passed_per_s = rate->weighted[EXCEPTION_PASSED] / rates->all_s;
+    row->passed_per_s =
+        fmax(rate->weighted[EXCEPTION_PASSED], 0) / rates->all_s;
+    // An estimate with an error of more than 100 % says nothing.
+    if (read->error > (double)row->raised)
+        row->raised = read->counts[EXCEPTION_RAISED];
+    else
+        row->raised_per_s =
+            fmax(rate->weighted[EXCEPTION_RAISED], 0) / rates->all_s;
     if (read->error > 0 && row->raised)
         row->error = read->error / (double)row->raised;
 }
@@ -219,7 +235,7 @@ bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
 
     if (!read || !rows)
         return false;
-    read_kinds(exceptions, used, off_ns(exceptions, at), read);
+    read_kinds(exceptions, used, at, read);
     move_rates(rates, read, used, at);
     if (off_ns(exceptions, at) > 0)
         touch_functions(read, used, at);

@@ -50,11 +50,11 @@ static const struct ListColumn COLUMNS_OF_KINDS[KIND_COLUMNS] = {
                             .left = true, .path = true),
 };
 
-// Writes a number of exceptions. `~` marks an estimate.
-static void put_count(struct ListCell *cell, uint64_t count, bool estimated)
+// Writes a number of exceptions. `~` marks an estimate, `>=` a lower bound.
+static void put_count(struct ListCell *cell, uint64_t count, const char *mark)
 {
-    char number[NUMBER_MAX], text[NUMBER_MAX + 1];
-    snprintf(text, sizeof text, "%s%s", estimated ? "~" : "",
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    snprintf(text, sizeof text, "%s%s", mark,
              Number_count(number, (double)count));
     ListCell_put(cell, count ? STYLE_PLAIN : STYLE_FAINT,
                  count == NULL_U64 ? "" : text);
@@ -65,16 +65,17 @@ static void write_kind(struct ListCell *cell, const struct ListRows *rows,
 {
     const struct ShownRows *shown = rows->source;
     const struct ExceptionRow *kind = shown->rows[row];
-    bool estimated = shown->ui->model.snapshot->exception_totals_exact == 0;
+    const char *mark =
+        shown->ui->model.snapshot->exception_totals_exact == 0 ? "~" : "";
     char text[NUMBER_MAX];
     if (column == BY_AGE && isfinite(kind->age_s))
         ListCell_put(cell, STYLE_FAINT, Number_age(text, kind->age_s));
     else if (column == BY_RATE)
         ListCell_number(cell, kind->raised_per_s, Number_rate);
     else if (column == BY_RAISED)
-        put_count(cell, kind->raised, estimated);
+        put_count(cell, kind->raised, kind->error > 1 ? ">=" : mark);
     else if (column == BY_PASSED)
-        put_count(cell, kind->passed, estimated);
+        put_count(cell, kind->passed, mark);
     else if (column == BY_TYPE)
         ListCell_put(cell, STYLE_PLAIN, kind->type ? kind->type : "-");
     else if (column == BY_FUNCTION)
