@@ -129,7 +129,7 @@ TEST_WITH(test_a_span_that_calls_ended, set_up, tear_down)
     code->hot.dark = true;
     Spans_open(code, 10 * SECOND);
     count(2000);
-    assert_false(Spans_drop(code, 10 * SECOND + SECOND / 10));
+    assert_false(Spans_drop(code, 10 * SECOND + SECOND / 10, true));
     assert_int_equal(Code_arming(code), ARMED_HOT);
     assert_float_equal(Spans_rate(code, 11 * SECOND, HZ), 50, 1e-9);
     assert_float_equal(Spans_missed(code, 99 * SECOND, HZ), 400, 1e-9);
@@ -145,7 +145,8 @@ TEST_WITH(test_calls_before_the_first_span, set_up, tear_down)
     code->hot.dark = true;
     Spans_begin_dark(code, SECOND);
     Spans_open(code, 2 * SECOND);
-    assert_true(Spans_drop(code, 3 * SECOND));
+    assert_false(Spans_drop(code, 3 * SECOND, false));
+    assert_true(Spans_drop(code, 3 * SECOND, true));
     assert_true(Spans_missed(code, 9 * SECOND, HZ) == 0);
 }
 

@@ -180,13 +180,13 @@ void Code_end_dark(struct Code *code, double hz)
 {
     double ns = dark_ns(code), mean = Code_mean_cycles(code) / hz * 1e9;
 
-    code->cold.dark_from_ns = Code_sampled_ns(code);
     if (timed_calls(code) < CALLS_ENOUGH || !(mean > 0)) {
         code->cold.dark_ns = (uint64_t)fmax(ns, 0);
-        return;
+    } else {
+        code->cold.dark_calls = code->cold.dark_calls + ns / mean;
+        code->cold.dark_ns = 0;
     }
-    code->cold.dark_calls = code->cold.dark_calls + ns / mean;
-    code->cold.dark_ns = 0;
+    code->cold.dark_from_ns = Code_sampled_ns(code);
 }
 
 // Returns the standard error, in ns, of the time `ns` that `samples` samples

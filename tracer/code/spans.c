@@ -109,10 +109,10 @@ void Spans_settle(struct Code *code, uint64_t ticks, double hz)
     Spans_open(code, ticks);
 }
 
-bool Spans_drop(struct Code *code, uint64_t ticks)
+bool Spans_drop(struct Code *code, uint64_t ticks, bool sampled)
 {
     struct CodeSpans *spans = &code->spans;
-    bool unknown = spans->pending > 0 && !(spans->ticks > 0);
+    bool unknown = sampled && spans->pending > 0 && !(spans->ticks > 0);
 
     if (unknown)
         spans->pending = spans->missed = 0;

@@ -31,9 +31,10 @@ void Spans_close(struct Code *code, uint64_t ticks, double hz);
 // time, its calls give the estimate, and a new span begins.
 void Spans_settle(struct Code *code, uint64_t ticks, double hz);
 // Drops the open span. The function has reached its threshold of hits, and
-// counts as hot from now on. Returns true if the calls before the open span
-// remain unknown, because no span was closed yet.
-bool Spans_drop(struct Code *code, uint64_t ticks);
+// counts as hot from now on. `sampled` says whether there were samples before
+// the open span. Returns true if only these samples tell how many calls there
+// were before, because no span was closed yet.
+bool Spans_drop(struct Code *code, uint64_t ticks, bool sampled);
 
 // Returns the calls per second in the spans, including the open span, or NaN if
 // there is no span. `hz` is the number of ticks per second. Any thread may call

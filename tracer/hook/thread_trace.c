@@ -361,8 +361,7 @@ bool ThreadTrace_darken(struct ThreadTrace *trace, struct Code *code,
     if (code->spans.ended)
         // Hooks have stayed installed from the end of the slice until this hit.
         Spans_begin_dark(code, ticks);
-    else if (Spans_drop(code, ticks))
-        // Samples tell how often the function was called before it was armed.
+    else if (Spans_drop(code, ticks, code->cold.dark_from_ns > 0))
         code->cold.dark_ns += code->cold.dark_from_ns;
     // A reader that sees `dark` also sees when the time without hooks (dark
     // time) began.
