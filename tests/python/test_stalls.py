@@ -340,6 +340,7 @@ async def main():
     return await asyncio.gather(*tasks, return_exceptions=True)
 
 asyncio.events.Handle = Handle if sys.argv[1:] else asyncio.Handle
+
 ocular.start_tracing(perfetto=False, quiet=True)
 asyncio.run(main())
 snapshot = ocular.stop_tracing()
