@@ -24,13 +24,7 @@ BEGIN = "import os, ocular\nocular.start_tracing(serve=True, quiet=True, perfett
 BEGIN += "print(os.getpid(), flush=True)\n"
 RAISES = f"""
 import json, random, time
-prices = {{"tea": 3}}
-class OutOfStock(Exception):
-    pass
-def price(name):
-    return prices[name]
-def take(name):
-    raise OutOfStock(name)
+{tests.SHOP_PRICES}
 def reads(text):
     return json.loads(text)
 def tries(function, argument):

@@ -200,8 +200,7 @@ def test_what_leaks(tmp_path):
         assert wait_until(answer)
 
 
-RAISES = """
-import json, os, ocular, select
+SHOP_PRICES = """
 prices = {"tea": 3}
 class OutOfStock(Exception):
     pass
@@ -209,6 +208,10 @@ def price(name):
     return prices[name]
 def take(name):
     raise OutOfStock(name)
+"""
+RAISES = f"""
+import json, os, ocular, select
+{SHOP_PRICES}
 def order(number):
     for name in ("tea", "wood", "wood", "wood"):
         try:
