@@ -129,6 +129,12 @@ TEST(test_an_export_that_is_not_whole)
     Updates_answer(&stage.ui, &answer);
     Stage_expect("2.0 KiB. ui.perfetto.dev opens it.", true);
     assert_false(stage.ui.alert);
+    // The viewer may still write the file after the process has ended.
+    Pending_add(&stage.feed.pending,
+                &(struct Message){.type = MESSAGE_EXPORT, .request = 1});
+    stage.feed.ended = true;
+    Stage_press(PRESS_ESCAPE);
+    Stage_expect("Stopping the export", true);
 }
 
 static struct Thread *threads_of(struct Snapshot *snapshot)

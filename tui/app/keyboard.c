@@ -115,7 +115,8 @@ static void toggle_baseline(struct Ui *ui)
 static void go_back(struct Ui *ui)
 {
     if (Feed_is_exporting(ui->feed)) {
-        Ui_say_asked(ui, Feed_cancel(ui->feed), "Stopping the export…");
+        Feed_cancel(ui->feed);
+        Ui_say(ui, false, "Stopping the export…");
         return;
     }
     if (Navigation_back(ui))
