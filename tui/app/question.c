@@ -189,6 +189,13 @@ void Question_find(struct Ui *ui, int step)
 
 // --- Opening a question, typing, and leaving it
 
+// Returns the list of the shown view. The latency view has the main view's
+// list. The flame view has no list, but the paths in struct FlameState.
+static struct List *list_of(struct Ui *ui)
+{
+    return &ui->lists[ui->view == VIEW_LATENCY ? VIEW_MAIN : ui->view];
+}
+
 void Question_open(struct Ui *ui, enum PromptKind kind)
 {
     char path[64] = "ocular_trace.json";
@@ -209,30 +216,29 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     else if (kind == PROMPT_SAVE)
         snprintf(path, sizeof path, "ocular-%llu.json",
                  (unsigned long long)snapshot->pid);
-    const struct View *view = Navigation_front(ui);
     if (kind == PROMPT_SEARCH) {
-        ui->search_from = ui->lists[ui->view];
-        if (view->begin_search)
-            view->begin_search(ui);
+        ui->search_from = *list_of(ui);
+        ui->flame.search_zoom = ui->flame.zoom;
+        ui->flame.search_selected = ui->flame.selected;
     }
     Prompt_open(&ui->prompt, kind, text);
 }
 
-// Searching and filtering begin with the first typed character. If no row
-// matches, the row is selected again that was selected before the search.
+// Searching and filtering begin with the first typed character. After each
+// character the search begins again where it began first. If no row matches,
+// the row is selected again that was selected before the search.
 static void follow_typing(struct Ui *ui)
 {
     struct Model *model = &ui->model;
-    const struct View *view = Navigation_front(ui);
     const char *text = ui->prompt.text;
     if (ui->prompt.kind == PROMPT_FILTER) {
         Model_filter(model, text);
     } else if (ui->prompt.kind == PROMPT_SEARCH) {
         snprintf(model->search, sizeof model->search, "%.255s", text);
-        ui->lists[ui->view] = ui->search_from;
-        if (view->restart_search)
-            view->restart_search(ui);
-        view->find(ui, 1, true);
+        *list_of(ui) = ui->search_from;
+        ui->flame.zoom = ui->flame.search_zoom;
+        ui->flame.selected = ui->flame.search_selected;
+        Navigation_front(ui)->find(ui, 1, true);
     }
 }
 

@@ -74,12 +74,6 @@ struct View {
     // row. Returns false if no row contains the text. NULL if the view lacks
     // CAN_SEARCH.
     bool (*find)(struct Ui *ui, int step, bool here);
-    // begin_search saves the position at the beginning of a search.
-    // restart_search goes back to the saved position, because the search begins
-    // again at this position after each typed letter. begin_search and
-    // restart_search are NULL if the position in the view's list is enough.
-    void (*begin_search)(struct Ui *ui);
-    void (*restart_search)(struct Ui *ui);
     // Returns the selected function, or 0. Other views open the selected
     // function, and the key `a` installs its hooks again. NULL if the view
     // lacks CAN_FUNCTION.

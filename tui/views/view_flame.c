@@ -337,18 +337,6 @@ static bool find(struct Ui *ui, int step, bool here)
     return false;
 }
 
-static void begin_search(struct Ui *ui)
-{
-    ui->flame.search_zoom = ui->flame.zoom;
-    ui->flame.search_selected = ui->flame.selected;
-}
-
-static void restart_search(struct Ui *ui)
-{
-    ui->flame.zoom = ui->flame.search_zoom;
-    ui->flame.selected = ui->flame.search_selected;
-}
-
 const struct View FLAME_VIEW = {
     .name = "Flame",
     .opens = BINDING(0, 0, "flame graph: CPU time and waits by who calls whom",
@@ -361,7 +349,5 @@ const struct View FLAME_VIEW = {
     .reset = reset,
     .press = press,
     .find = find,
-    .begin_search = begin_search,
-    .restart_search = restart_search,
     .function = selected_function,
     .json = json};

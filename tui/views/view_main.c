@@ -82,22 +82,6 @@ static void draw_detail(struct Canvas *canvas, const struct Model *model,
     DetailLines_draw(canvas, row, layout, &status->display);
 }
 
-void ViewMain_draw(struct Canvas *canvas, const struct Model *model,
-                   struct List *list, const struct Layout *layout,
-                   const struct Status *status)
-{
-    struct Table table;
-    struct Box line = {layout->table_y, 0, canvas->width};
-    prepare(list, &table, model, &status->display);
-    list->unmarked = layout->footer_y < 0;
-    draw_header(canvas, model, status);
-    List_draw(list, &table.rows, canvas, line, layout->body_height);
-    if (!list->count)
-        draw_empty(canvas, model, layout, status);
-    else if (layout->detail_y >= 0)
-        draw_detail(canvas, model, list, layout, status);
-}
-
 // --- The menu of columns to sort by, in place of the rows
 
 static bool is_offered(const struct Model *model, long column)
@@ -194,13 +178,25 @@ static bool press_menu(struct Ui *ui, int request, uint32_t key)
 
 static void draw(struct Ui *ui, const struct Status *status)
 {
-    if (!ui->sort_menu) {
-        ViewMain_draw(&ui->canvas, &ui->model, &ui->lists[VIEW_MAIN],
-                      &ui->layout, status);
+    struct Canvas *canvas = &ui->canvas;
+    const struct Model *model = &ui->model;
+    const struct Layout *layout = &ui->layout;
+    struct List *list = &ui->lists[VIEW_MAIN];
+    struct Table table;
+    draw_header(canvas, model, status);
+    if (ui->sort_menu) {
+        draw_menu(ui);
         return;
     }
-    draw_header(&ui->canvas, &ui->model, status);
-    draw_menu(ui);
+    prepare(list, &table, model, &status->display);
+    list->unmarked = layout->footer_y < 0;
+    List_draw(list, &table.rows, canvas,
+              (struct Box){layout->table_y, 0, canvas->width},
+              layout->body_height);
+    if (!list->count)
+        draw_empty(canvas, model, layout, status);
+    else if (layout->detail_y >= 0)
+        draw_detail(canvas, model, list, layout, status);
 }
 
 static bool find(struct Ui *ui, int step, bool here)
@@ -266,16 +262,6 @@ static void want(struct Ui *ui)
         Feed_tasks(ui->feed);
 }
 
-static void begin_search(struct Ui *ui)
-{
-    ui->search_from = ui->lists[VIEW_MAIN];
-}
-
-static void restart_search(struct Ui *ui)
-{
-    ui->lists[VIEW_MAIN] = ui->search_from;
-}
-
 const struct View MAIN_VIEW = {.name = "Functions",
                                .can = CAN_SORT | CAN_SEARCH | CAN_FILTER |
                                       CAN_FUNCTION | CAN_UNITS | CAN_COUNT |
@@ -296,6 +282,4 @@ const struct View LATENCY_VIEW = {
     .draw = draw,
     .press = press,
     .find = find,
-    .begin_search = begin_search,
-    .restart_search = restart_search,
     .function = selected_function};
