@@ -24,7 +24,7 @@ void Stage_init(int width, int height)
         Ui_release(&stage.ui);
     stage.feed = (struct Feed){.rate_s = 1, .heard_at = Feed_now()};
     Ui_init(&stage.ui, VIEWS, &stage.feed, false);
-    assert_int_equal(Ui_resize(&stage.ui, width, height), 0);
+    assert_int_equal(Canvas_resize(&stage.ui.canvas, width, height), 0);
 }
 
 void Stage_push(struct SampleSpec request)

@@ -84,7 +84,7 @@ static void check_screen(int width, int height)
 {
     struct Ui *ui = &stage.ui;
     const struct Layout *layout = &ui->layout;
-    assert_int_equal(Ui_resize(ui, width, height), 0);
+    assert_int_equal(Canvas_resize(&ui->canvas, width, height), 0);
     Frame_draw(ui);
     check_cells(&ui->canvas);
     assert_int_equal(layout->too_small, width < 60 || height < 12);

@@ -113,7 +113,7 @@ TEST(test_without_a_sampler)
 
 TEST(test_an_export_that_is_not_whole)
 {
-    struct Answer answer = {.request = MESSAGE_EXPORT,
+    struct Answer answer = {.request = MESSAGE_HANDOUT,
                             .done = true,
                             .progress = 1,
                             .bytes = 2048,
@@ -131,7 +131,7 @@ TEST(test_an_export_that_is_not_whole)
     assert_false(stage.ui.alert);
     // The viewer may still write the file after the process has ended.
     Pending_add(&stage.feed.pending,
-                &(struct Message){.type = MESSAGE_EXPORT, .request = 1});
+                &(struct Message){.type = MESSAGE_HANDOUT, .request = 1});
     stage.feed.ended = true;
     Stage_press(PRESS_ESCAPE);
     Stage_expect("Stopping the export", true);

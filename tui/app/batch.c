@@ -59,7 +59,7 @@ static int fit(struct Ui *ui, const struct Options *options)
         if (height < LAYOUT_MIN_HEIGHT)
             height = LAYOUT_MIN_HEIGHT;
     }
-    return Ui_resize(ui, width, height);
+    return Canvas_resize(&ui->canvas, width, height);
 }
 
 static void next_frame(struct Ui *ui)
@@ -116,7 +116,7 @@ static void read_tasks(struct Ui *ui)
     double until = Feed_now() + ANSWER_MS / 1e3;
     if (Feed_is_replay(ui->feed) || !ui->model.snapshot->loop_count)
         return;
-    Feed_tasks(ui->feed);
+    Feed_ask(ui->feed, MESSAGE_TASKS, 0);
     while (VIEWS[VIEW_TASKS]->is_reading(ui) && !ui->feed->ended &&
            Feed_now() < until) {
         Feed_wait(ui->feed, 50);

@@ -54,7 +54,7 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
         int width, height, taken;
         if (events & TERMINAL_RESIZED) {
             Terminal_size(terminal, &width, &height);
-            error = Ui_resize(ui, width, height);
+            error = Canvas_resize(&ui->canvas, width, height);
         }
         if (drawn && !error) {
             press_keys(ui, terminal);
@@ -77,7 +77,7 @@ int Live_run(struct Ui *ui, struct Terminal *terminal, long frames)
             draw(ui, terminal);
         drawn = true;
         events = Terminal_wait(terminal, Feed_fd(ui->feed),
-                               Feed_has_more(ui->feed) ? 0 : TICK_MS);
+                               ui->feed->more ? 0 : TICK_MS);
     }
     return error;
 }

@@ -30,7 +30,7 @@ void Updates_answer(struct Ui *ui, const struct Answer *answer)
     const char *what = answer->about ? "the function" : "all functions";
     if (answer->request == MESSAGE_FLAME)
         FlameState_refuse(&ui->flame, answer->text);
-    else if (answer->request == MESSAGE_EXPORT)
+    else if (answer->request == MESSAGE_HANDOUT)
         show_export(ui, answer);
     else if (answer->failed)
         Ui_say(ui, true, "The process refused: %s",
@@ -84,7 +84,7 @@ static void take_stacks(struct Ui *ui, struct FlameTable *stacks)
 int Updates_poll(struct Ui *ui)
 {
     Updates_receive(ui);
-    if (Feed_has_listing(ui->feed) && Navigation_front(ui)->want)
+    if (ui->feed->listing.newest && Navigation_front(ui)->want)
         Navigation_front(ui)->want(ui);
     struct FlameTable *stacks = Feed_take_stacks(ui->feed);
     if (stacks)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A Converter makes the file of an export from the recording that the process
 // has handed out. A Converter has a thread of its own in the viewer. A
-// Converter sends the feed the same messages that a process of an older Ocular
-// sends while it writes the file itself. REPLYs report the progress. The last
-// message is an ERROR, or a REPLY with the value 1, whose text says what the
-// file lacks. The feed owns the Converter. Only the viewer's main thread calls
-// these functions, and only Converter_free waits.
+// Converter sends the feed messages like those of a process. REPLYs report the
+// progress. The last message is an ERROR, or a REPLY with the value 1, whose
+// text says what the file lacks. The feed owns the Converter. Only the viewer's
+// main thread calls these functions, and only Converter_free waits.
 #pragma once
 
 #include "ipc/wire.h"

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An ExportFile is the file of an export. The viewer opens the file with the
 // viewer's own rights, or, if the viewer runs as root, with the rights of the
-// process's user. The viewer writes the file itself, or passes the descriptor
-// to a process of an older Ocular, which writes the file. Until the export is
-// complete, the content is in a temporary file in the same directory. The feed
-// owns the ExportFile.
+// process's user. Until the export is complete, the content is in a temporary
+// file in the same directory. The feed owns the ExportFile.
 #pragma once
 
 #include "ipc/process.h"

@@ -80,10 +80,6 @@ void Feed_record(struct Feed *feed, struct Capture *recording)
 
 void Feed_close(struct Feed *feed)
 {
-    if (feed->link.client && feed->by_process && feed->export.there)
-        // Without Feed_cancel, the process would go on writing a file that has
-        // no name.
-        Feed_cancel(feed);
     Converter_free(feed->converter);
     feed->converter = NULL;
     ExportFile_drop(&feed->export);
@@ -141,9 +137,7 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
         ExportFile_drop(file);
         return;
     }
-    // A process of an older Ocular sends the name of the file.
-    if (!feed->by_process)
-        snprintf(answer->lack, sizeof answer->lack, "%.199s", answer->text);
+    snprintf(answer->lack, sizeof answer->lack, "%.199s", answer->text);
     answer->error = -ExportFile_commit(file, answer->bytes);
     answer->failed = answer->error != 0;
     if (answer->failed)
@@ -151,21 +145,6 @@ static void finish_export(struct Feed *feed, struct Answer *answer)
                  strerror(answer->error));
     else
         snprintf(answer->text, sizeof answer->text, "%.1000s", file->path);
-}
-
-// Asks a process of an older Ocular to write the file itself. Returns 0 or
-// -errno.
-static int let_process_export(struct Feed *feed, struct PendingRequest *pending)
-{
-    struct Message message = {.type = MESSAGE_EXPORT,
-                              .text = feed->export.path,
-                              .descriptor = feed->export.fd};
-    int error = FeedLink_request(&feed->link, &message);
-    if (error)
-        return error;
-    pending->number = message.request;
-    feed->by_process = true;
-    return 0;
 }
 
 // Returns true if the message is the answer to a request of the user.
@@ -177,10 +156,6 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
     if (!pending)
         return false;
     bool failed = message->type == MESSAGE_ERROR;
-    if (pending->type == MESSAGE_EXPORT && failed && !feed->by_process &&
-        !feed->converter && message->number == EOPNOTSUPP &&
-        !let_process_export(feed, pending))
-        return false;
     *answer = (struct Answer){.request = pending->type,
                               .about = pending->about,
                               .failed = failed,
@@ -190,15 +165,14 @@ static bool take_answer(struct Feed *feed, const struct Message *message,
     else
         answer->bytes = message->number;
     answer->done =
-        failed || pending->type != MESSAGE_EXPORT || !(message->value < 1);
+        failed || pending->type != MESSAGE_HANDOUT || !(message->value < 1);
     snprintf(answer->text, sizeof answer->text, "%s",
              message->text ? message->text : "");
-    if (answer->done && pending->type == MESSAGE_EXPORT)
+    if (answer->done && pending->type == MESSAGE_HANDOUT)
         finish_export(feed, answer);
     if (answer->done)
         *pending = (struct PendingRequest){0};
-    return answer->failed || (answer->request != MESSAGE_RATE &&
-                              answer->request != MESSAGE_CANCEL);
+    return answer->failed || answer->request != MESSAGE_RATE;
 }
 
 // Starts to write the file of an export. If the export cannot start, returns
@@ -208,7 +182,7 @@ static bool take_recording(struct Feed *feed, const struct Message *message,
 {
     struct PendingRequest *pending =
         Pending_find(&feed->pending, message->request);
-    if (!pending || pending->type != MESSAGE_EXPORT || feed->converter)
+    if (!pending || pending->type != MESSAGE_HANDOUT || feed->converter)
         return false;
     struct ConverterRequest request = {message, feed->asked_s, &feed->export,
                                        message->request,
@@ -416,11 +390,6 @@ int Feed_next(struct Feed *feed, struct Answer *answer)
     return 0;
 }
 
-bool Feed_has_more(const struct Feed *feed)
-{
-    return feed->more;
-}
-
 bool Feed_wait(struct Feed *feed, int timeout_ms)
 {
     struct pollfd waiting = {.fd = Feed_fd(feed), .events = POLLIN};
@@ -489,52 +458,13 @@ bool Feed_is_waiting(const struct Feed *feed)
 
 bool Feed_is_exporting(const struct Feed *feed)
 {
-    return Pending_has(&feed->pending, MESSAGE_EXPORT);
+    return Pending_has(&feed->pending, MESSAGE_HANDOUT);
 }
 
-int Feed_flame(struct Feed *feed)
+int Feed_ask(struct Feed *feed, enum MessageType type, uint64_t number)
 {
-    struct Message message = {.type = MESSAGE_FLAME};
-    return Pending_has(&feed->pending, MESSAGE_FLAME) ? 0
-                                                      : request(feed, &message);
-}
-
-int Feed_native(struct Feed *feed)
-{
-    struct Message message = {.type = MESSAGE_NATIVE};
-    return Pending_has(&feed->pending, MESSAGE_NATIVE)
-               ? 0
-               : request(feed, &message);
-}
-
-int Feed_tasks(struct Feed *feed)
-{
-    struct Message message = {.type = MESSAGE_TASKS};
-    return Pending_has(&feed->pending, MESSAGE_TASKS) ? 0
-                                                      : request(feed, &message);
-}
-
-int Feed_objects(struct Feed *feed)
-{
-    struct Message message = {.type = MESSAGE_OBJECTS};
-    return Pending_has(&feed->pending, MESSAGE_OBJECTS)
-               ? 0
-               : request(feed, &message);
-}
-
-int Feed_lines(struct Feed *feed)
-{
-    struct Message message = {.type = MESSAGE_LINES};
-    return Pending_has(&feed->pending, MESSAGE_LINES) ? 0
-                                                      : request(feed, &message);
-}
-
-int Feed_task_group(struct Feed *feed, uint64_t key)
-{
-    struct Message message = {.type = MESSAGE_TASK_GROUP, .number = key};
-    return Pending_has(&feed->pending, MESSAGE_TASK_GROUP)
-               ? 0
-               : request(feed, &message);
+    struct Message message = {.type = type, .number = number};
+    return Pending_has(&feed->pending, type) ? 0 : request(feed, &message);
 }
 
 int Feed_rate(struct Feed *feed, double rate_s)
@@ -581,28 +511,19 @@ int Feed_export(struct Feed *feed, const char *path, bool overwrite)
     message.number =
         FileKind_is_profile(path) ? HANDOUT_STACKS : HANDOUT_TIMELINE;
     feed->asked_s = Feed_now();
-    feed->cancelled = feed->by_process = false;
-    error = FeedLink_request(&feed->link, &message);
-    if (error) {
+    feed->cancelled = false;
+    error = request(feed, &message);
+    if (error)
         ExportFile_drop(file);
-        return error;
-    }
     feed->asked = message.request;
-    message.type = MESSAGE_EXPORT; // The user has asked for an export.
-    message.number = 0;
-    Pending_add(&feed->pending, &message);
-    return 0;
+    return error;
 }
 
-int Feed_cancel(struct Feed *feed)
+void Feed_cancel(struct Feed *feed)
 {
-    struct Message message = {.type = MESSAGE_CANCEL};
-    if (feed->by_process)
-        return request(feed, &message);
     feed->cancelled = true;
     if (feed->converter)
         Converter_cancel(feed->converter);
-    return 0;
 }
 
 // --- One function's code
@@ -618,9 +539,4 @@ struct Listing *Feed_take_listing(struct Feed *feed)
     struct Listing *listing = feed->listing.newest;
     feed->listing.newest = NULL;
     return listing;
-}
-
-bool Feed_has_listing(const struct Feed *feed)
-{
-    return feed->listing.newest != NULL;
 }

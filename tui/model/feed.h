@@ -65,8 +65,6 @@ struct Feed {
     double asked_s;
     uint32_t asked; // Number of the request for the recording.
     bool cancelled; // The export is cancelled.
-    // True if the process (of an older Ocular) writes the file.
-    bool by_process;
 };
 
 double Feed_now(void); // Returns the monotonic time in seconds.
@@ -107,10 +105,9 @@ bool Feed_is_replay(const struct Feed *feed);
 // user in *answer, and 0 if no messages are left. If the result is 1, the
 // caller must call Feed_next again. If a process sends without a pause,
 // Feed_next returns 0 after some time although there are more messages, and
-// Feed_has_more returns true. If Feed_has_more returns true, the caller must
-// not wait for the descriptor.
+// feed->more is true. If feed->more is true, the caller must not wait for the
+// descriptor.
 int Feed_next(struct Feed *feed, struct Answer *answer);
-bool Feed_has_more(const struct Feed *feed);
 // Waits until messages arrive. Returns false after the timeout or if the feed
 // has ended.
 bool Feed_wait(struct Feed *feed, int timeout_ms);
@@ -132,7 +129,6 @@ void Feed_want_listing(struct Feed *feed, uint64_t function);
 // Returns the newest listing, which the caller then owns. Returns NULL if it
 // was already taken.
 struct Listing *Feed_take_listing(struct Feed *feed);
-bool Feed_has_listing(const struct Feed *feed);
 // Returns true if the user or a view waits for an answer.
 bool Feed_is_waiting(const struct Feed *feed);
 bool Feed_is_exporting(const struct Feed *feed);
@@ -152,22 +148,10 @@ int Feed_budget(struct Feed *feed, double share);
 // the process has handed out its recording, the export goes on even after the
 // end of the feed.
 int Feed_export(struct Feed *feed, const char *path, bool overwrite);
-int Feed_cancel(struct Feed *feed);
-// Asks for asyncio's tasks in the next snapshots. Does nothing if a request for
-// asyncio's tasks is pending.
-int Feed_tasks(struct Feed *feed);
-// Asks for births and deaths of objects in the next snapshots, unless a request
-// for them is pending.
-int Feed_objects(struct Feed *feed);
-// Asks for the same as Feed_tasks, and also for the single tasks of a group
-// (TaskGroup_key).
-int Feed_task_group(struct Feed *feed, uint64_t key);
-// Asks for C functions in the next stacks and listings. Does nothing if a
-// request for C functions is pending.
-int Feed_native(struct Feed *feed);
-// Asks for the hottest lines in the next snapshots. Does nothing if a request
-// for hottest lines is pending.
-int Feed_lines(struct Feed *feed);
-// Requests stacks. Does nothing if a request for stacks is pending.
-// Feed_take_stacks returns the answer.
-int Feed_flame(struct Feed *feed);
+void Feed_cancel(struct Feed *feed); // Stops the running export.
+// Sends a request that consists of a type and a number, unless a request of
+// this type is pending. A view calls Feed_ask again and again for what it
+// shows: for tasks, objects or lines in the next snapshots, the single tasks of
+// the group `number` (TaskGroup_key), C functions in the next stacks and
+// listings, or stacks, which Feed_take_stacks returns.
+int Feed_ask(struct Feed *feed, enum MessageType type, uint64_t number);

@@ -68,7 +68,7 @@ void Pending_add(struct Pending *pending, const struct Message *request)
     struct PendingRequest *place = &pending->items[0];
     // If there is no free entry, replaces an entry that is not for an export.
     // At most one entry is for an export.
-    if (place->type == MESSAGE_EXPORT)
+    if (place->type == MESSAGE_HANDOUT)
         place++;
     for (int i = 0; i < PENDING_MOST; i++)
         if (!pending->items[i].number) {
@@ -83,7 +83,7 @@ void Pending_add(struct Pending *pending, const struct Message *request)
 void Pending_end(struct Pending *pending, bool exports)
 {
     for (int i = 0; i < PENDING_MOST; i++)
-        if (!exports || pending->items[i].type != MESSAGE_EXPORT)
+        if (!exports || pending->items[i].type != MESSAGE_HANDOUT)
             pending->items[i] = (struct PendingRequest){0};
 }
 
@@ -106,9 +106,7 @@ bool Pending_has(const struct Pending *pending, enum MessageType type)
 bool Pending_is_awaited(const struct Pending *pending)
 {
     for (int i = 0; i < PENDING_MOST; i++)
-        if (pending->items[i].number &&
-            pending->items[i].type != MESSAGE_RATE &&
-            pending->items[i].type != MESSAGE_CANCEL)
+        if (pending->items[i].number && pending->items[i].type != MESSAGE_RATE)
             return true;
     return false;
 }

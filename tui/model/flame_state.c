@@ -42,7 +42,7 @@ void FlameState_ask(struct FlameState *state, struct Feed *feed,
         state->asked_at == now->uptime_s)
         return;
     state->asked_at = now->uptime_s;
-    Feed_flame(feed);
+    Feed_ask(feed, MESSAGE_FLAME, 0);
 }
 
 void FlameState_refuse(struct FlameState *state, const char *why)

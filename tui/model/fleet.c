@@ -732,8 +732,7 @@ static void send_detail(struct Fleet *fleet, struct Ask *ask,
 
 int Fleet_request(struct Fleet *fleet, struct Message *request)
 {
-    if (request->type == MESSAGE_HANDOUT || request->type == MESSAGE_EXPORT ||
-        request->type == MESSAGE_CANCEL)
+    if (request->type == MESSAGE_HANDOUT)
         return -ENOTSUP;
     if (fleet->ask_count == ASKS)
         return -EAGAIN;

@@ -82,11 +82,6 @@ bool Ui_lists_functions(const struct Ui *ui)
     return ui->view == VIEW_MAIN || ui->view == VIEW_LATENCY;
 }
 
-int Ui_resize(struct Ui *ui, int width, int height)
-{
-    return Canvas_resize(&ui->canvas, width, height);
-}
-
 void Ui_draw_title(struct Ui *ui, struct Strip *strip)
 {
     struct Box box = {ui->layout.title_y, 1, ui->canvas.width - 2};

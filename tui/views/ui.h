@@ -89,8 +89,6 @@ void Ui_choose(struct Ui *ui, uint64_t function);
 void Ui_take_stretch(struct Ui *ui, const struct Snapshot *snapshot);
 // Returns true if the main view or the latency view is shown.
 bool Ui_lists_functions(const struct Ui *ui);
-// Changes the size of the canvas. Returns 0 or -ENOMEM.
-int Ui_resize(struct Ui *ui, int width, int height);
 // From now on asks the process for C functions, or no longer does.
 void Ui_want_natives(struct Ui *ui, bool wanted);
 // Draws the own line of a view.

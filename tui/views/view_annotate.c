@@ -149,12 +149,12 @@ static void want(struct Ui *ui)
     follow_successor(ui);
     Feed_want_listing(ui->feed, state->id);
     if (ui->natives)
-        Feed_native(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_NATIVE, 0);
     const struct Row *row = Model_row_of(&ui->model, state->id);
     // The tasks are needed because they say in which function a coroutine
     // awaits, and at which line a task is suspended.
     if (TimeBar_wants_tasks(row) && !Feed_is_replay(ui->feed))
-        Feed_tasks(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_TASKS, 0);
 }
 
 // --- The view's own line

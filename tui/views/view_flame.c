@@ -54,7 +54,7 @@ static void want(struct Ui *ui)
 {
     FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
     if (ui->natives)
-        Feed_native(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_NATIVE, 0);
 }
 
 static void reset(struct Ui *ui)

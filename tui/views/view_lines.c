@@ -96,7 +96,7 @@ static void fill(struct ShownRows *shown)
 static void want(struct Ui *ui)
 {
     if (!Feed_is_replay(ui->feed))
-        Feed_lines(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_LINES, 0);
 }
 
 static void draw_title(struct Ui *ui, const struct ShownRows *shown)

@@ -259,7 +259,7 @@ static void want(struct Ui *ui)
         FlameState_ask(&ui->flame, ui->feed, ui->model.snapshot);
     if ((ui->view == VIEW_LATENCY || TimeBar_wants_tasks(row)) &&
         !Feed_is_replay(ui->feed))
-        Feed_tasks(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_TASKS, 0);
 }
 
 const struct View MAIN_VIEW = {.name = "Functions",

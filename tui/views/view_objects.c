@@ -256,7 +256,7 @@ static const char *why_none(const struct ShownRows *shown)
 static void want(struct Ui *ui)
 {
     if (!Feed_is_replay(ui->feed))
-        Feed_objects(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_OBJECTS, 0);
 }
 
 static uint64_t function_of(const struct ShownRows *shown, const void *row)

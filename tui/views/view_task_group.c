@@ -204,7 +204,7 @@ static void draw_below(struct Ui *ui, const struct ShownRows *shown,
 static void want(struct Ui *ui)
 {
     if (!Feed_is_replay(ui->feed))
-        Feed_task_group(ui->feed, ui->task_group);
+        Feed_ask(ui->feed, MESSAGE_TASK_GROUP, ui->task_group);
 }
 
 static bool is_reading(const struct Ui *ui)

@@ -319,7 +319,7 @@ static const char *why_none(const struct ShownRows *shown)
 static void want(struct Ui *ui)
 {
     if (!Feed_is_replay(ui->feed))
-        Feed_tasks(ui->feed);
+        Feed_ask(ui->feed, MESSAGE_TASKS, 0);
 }
 
 static bool press(struct Ui *ui, int request, uint32_t key)
