@@ -31,7 +31,7 @@ struct Main {
 
 static struct {
     uint64_t table[111];
-    struct Main *interpreters;
+    struct Main *interpreters, *main;
 } runtime;
 
 static struct Main interpreter, other;
@@ -45,7 +45,6 @@ static struct Interpreter make(unsigned minor)
     memset(threads, 0, sizeof threads);
     table[3] = sizeof runtime;
     table[5] = offsetof(__typeof__(runtime), interpreters);
-    table[8] = offsetof(struct Main, next);
     table[9] = offsetof(struct Main, head);
     table[10] = offsetof(struct Main, main);
     table[24] = offsetof(struct Thread, next);
@@ -64,6 +63,7 @@ static struct Interpreter make(unsigned minor)
     interpreter = (struct Main){NULL, threads, &threads[2], 1};
     other = (struct Main){&interpreter, NULL, NULL, 1};
     runtime.interpreters = &other;
+    runtime.main = &interpreter;
     return (struct Interpreter){.pid = getpid(),
                                 .runtime = (uintptr_t)&runtime,
                                 .runtime_size = sizeof runtime,

@@ -18,8 +18,8 @@
 #define FAR 1000000 // Every offset of a field in its struct is below FAR.
 
 // Indices of offsets in the table. In 3.14 and 3.15 these indices are the same.
-enum { RUNTIME_SIZE = 3, INTERPRETERS_HEAD = 5, INTERPRETER_NEXT = 8 };
-enum { THREADS_HEAD = 9, THREADS_MAIN = 10, NEXT = 24, INTERP = 25 };
+enum { RUNTIME_SIZE = 3, THREADS_HEAD = 9, THREADS_MAIN = 10 };
+enum { NEXT = 24, INTERP = 25 };
 
 // Indices of offsets in `support`, which is the last six entries of the table.
 enum { BREAKER, SUPPORT, ENABLED, FLAG, PATH, PATH_ROOM };
@@ -68,39 +68,30 @@ static bool is_sound(const struct Door *door)
     const uint64_t *table = door->table, *support = door->support;
     uint64_t size = door->interpreter->runtime_size;
     return (!size || table[RUNTIME_SIZE] == size) &&
-           table[INTERPRETERS_HEAD] < FAR && table[THREADS_HEAD] < FAR &&
-           table[THREADS_MAIN] < FAR && table[INTERPRETER_NEXT] < FAR &&
-           table[NEXT] < FAR && table[INTERP] < FAR && support[BREAKER] < FAR &&
+           table[OFFSET_INTERPRETERS] < FAR && table[THREADS_HEAD] < FAR &&
+           table[THREADS_MAIN] < FAR && table[NEXT] < FAR &&
+           table[INTERP] < FAR && support[BREAKER] < FAR &&
            support[SUPPORT] < FAR && support[ENABLED] < FAR &&
            support[FLAG] < PATH_SIZE && support[PATH] < PATH_SIZE &&
            support[PATH_ROOM] == PATH_SIZE;
 }
 
-// The main interpreter is the last one in the list, because CPython inserts a
-// new interpreter at the head.
-static int find_main(struct Door *door)
-{
-    uint64_t at, next;
-    int error = read_word(
-        door, door->interpreter->runtime + door->table[INTERPRETERS_HEAD], &at);
-    for (int i = 0; !error && at && i < THREADS_MOST; i++) {
-        door->main = at;
-        error = read_word(door, at + door->table[INTERPRETER_NEXT], &next);
-        at = next;
-    }
-    return error ? error : door->main ? 0 : -ENOTSUP;
-}
-
 static int open_door(struct Door *door, const struct Interpreter *interpreter)
 {
     size_t length = interpreter->minor == 14 ? 95 : 111;
+    struct InterpreterState state;
     *door = (struct Door){.interpreter = interpreter};
     int error = ProcessMemory_read(interpreter->pid, interpreter->runtime,
                                    door->table, length * sizeof *door->table);
     door->support = door->table + length - 6;
     if (!error && !is_sound(door))
         error = -ENOTSUP;
-    return error ? error : find_main(door);
+    if (!error)
+        error = Interpreter_read_state(interpreter, &state);
+    if (!error && !state.main)
+        error = -ENOTSUP;
+    door->main = error ? 0 : state.main;
+    return error;
 }
 
 // Returns true if `thread` is the state of a thread of the main interpreter.

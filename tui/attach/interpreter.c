@@ -13,6 +13,9 @@
 
 // From 3.13 on, the struct _PyRuntime begins with this text.
 #define COOKIE "xdebugpy"
+// Bytes from _PyRuntimeState.interpreters.head to the main interpreter's
+// address.
+#define MAIN 8
 
 // --- Search for the image of CPython
 
@@ -189,4 +192,20 @@ int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
     }
     error = check_version(found, why, why_size);
     return error ? error : check_build(found, why, why_size);
+}
+
+int Interpreter_read_state(const struct Interpreter *found,
+                           struct InterpreterState *state)
+{
+    int error = 0;
+    *state = (struct InterpreterState){.offsets = {[OFFSET_FINALIZING] = 24,
+                                                   [OFFSET_INTERPRETERS] = 40,
+                                                   [OFFSET_THREADS] = 72}};
+    if (found->minor > 12)
+        error = ProcessMemory_read(found->pid, found->runtime, state->offsets,
+                                   sizeof state->offsets);
+    uint64_t at = found->runtime + state->offsets[OFFSET_INTERPRETERS] + MAIN;
+    return error ? error
+                 : ProcessMemory_read(found->pid, at, &state->main,
+                                      sizeof state->main);
 }

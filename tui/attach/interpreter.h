@@ -19,6 +19,18 @@ struct Interpreter {
     bool free_threaded;
 };
 
+// Indices of offsets in _Py_DebugOffsets, the table with which _PyRuntime
+// begins from 3.13 on. The offsets of FINALIZING and INTERPRETERS are in
+// _PyRuntime, and those of THREADS and RUNNING in the state of an interpreter.
+enum { OFFSET_FINALIZING = 4, OFFSET_INTERPRETERS = 5, OFFSET_THREADS = 9 };
+enum { OFFSET_RUNNING = 10, OFFSETS };
+
+// struct InterpreterState says where CPython's state is at the moment.
+struct InterpreterState {
+    uint64_t offsets[OFFSETS]; // 0: 3.12 has no such offset.
+    uint64_t main; // Address of the main interpreter's state; 0: there is none.
+};
+
 // The oldest minor version of CPython 3 that Ocular supports.
 #define INTERPRETER_MINOR_LEAST 12
 // The first minor version of CPython 3 with PEP 768.
@@ -31,6 +43,9 @@ struct Interpreter {
 // -EPERM if the kernel forbids reading the memory.
 int Interpreter_find(struct Interpreter *found, pid_t pid, char *why,
                      size_t why_size);
+// Returns 0 or -errno.
+int Interpreter_read_state(const struct Interpreter *found,
+                           struct InterpreterState *state);
 // Returns 0 if the process has not run exec since Interpreter_find filled
 // `found`. If the process has run exec, returns -EINPROGRESS with the reason in
 // `why`.

@@ -35,14 +35,12 @@
 
 // Offsets in one minor version of CPython, in bytes.
 struct Layout {
-    // Offset in _PyRuntime of the main interpreter's address.
-    unsigned main_interpreter;
-    // Offset in _PyRuntime of the main thread's id; 0 if it is not needed.
+    // Offset in _PyRuntime of the address of the main thread's state; 0 if it
+    // is not needed.
     unsigned main_thread;
     // Offset of the recursion limit in the interpreter's state.
     unsigned ceval;
-    unsigned queue;        // Offset in the interpreter's state.
-    unsigned threads_head; // Offset in the interpreter's state.
+    unsigned queue; // Offset in the interpreter's state.
     // Offset in the interpreter's state (3.12), or in each thread's state
     // (3.13).
     unsigned breaker;
@@ -53,15 +51,15 @@ struct Layout {
 };
 
 static const struct Layout layouts[] = {
-    [12] = {0x30, 0, 0x178, 0x190, 0x48, 0x170, 8, 16, 16, 32},
-    [13] = {0x280, 0x298, 8, 0x20, 0, 24, 8, 12, 24, 300},
+    [12] = {0, 0x178, 0x190, 0x170, 8, 16, 16, 32},
+    [13] = {0x298, 8, 0x20, 24, 8, 12, 24, 300},
 };
 
 struct Queue {
     const struct Interpreter *interpreter;
     const struct Layout *layout;
-    uint64_t state;   // Address of the main interpreter's state in the process.
-    uint64_t address; // Address of the queue in the process.
+    struct InterpreterState state;
+    uint64_t address;  // Address of the queue in the process.
     uint64_t function; // Address of PyRun_SimpleString in the process.
     // Address of PyCallable_Check in the process. For the argument NULL,
     // PyCallable_Check does nothing and returns 0.
@@ -207,11 +205,12 @@ static bool is_interpreter(const struct Queue *queue)
     } ceval;
     const struct Interpreter *interpreter = queue->interpreter;
     uint64_t end = interpreter->runtime + interpreter->runtime_size;
-    return queue->state > interpreter->runtime && queue->state < end &&
-           !read_at(queue, queue->state + queue->layout->ceval, &ceval,
+    return queue->state.main > interpreter->runtime &&
+           queue->state.main < end &&
+           !read_at(queue, queue->state.main + queue->layout->ceval, &ceval,
                     sizeof ceval) &&
-           ceval.limit > 0 && ceval.own == 1 && ceval.lock > queue->state &&
-           ceval.lock < end;
+           ceval.limit > 0 && ceval.own == 1 &&
+           ceval.lock > queue->state.main && ceval.lock < end;
 }
 
 // --- Calls in the queue
@@ -295,7 +294,7 @@ static int wake_thread(const struct Queue *queue, uint64_t thread)
     uint64_t at = thread + queue->layout->breaker, breaker = 0, interp;
     // The state of a thread begins with the fields prev, next and interp.
     int error = read_at(queue, thread + 16, &interp, sizeof interp);
-    if (!error && interp != queue->state)
+    if (!error && interp != queue->state.main)
         error = -ENOTSUP;
     if (!error)
         error = read_at(queue, at, &breaker, sizeof breaker);
@@ -308,21 +307,13 @@ static int wake_thread(const struct Queue *queue, uint64_t thread)
 static int wake(const struct Queue *queue, bool all)
 {
     const int32_t one = 1;
-    uint64_t table[10], thread;
+    uint64_t thread;
     if (queue->interpreter->minor == 12)
-        return write_at(queue, queue->state + queue->layout->breaker, &one,
+        return write_at(queue, queue->state.main + queue->layout->breaker, &one,
                         sizeof one);
-    int error = read_at(queue, queue->interpreter->runtime, table,
-                        // `table` gets the beginning of _Py_DebugOffsets.
-                        sizeof table);
-    if (!error && table[9] > 100000)
-        error = -ENOTSUP;
-    if (!error)
-        error = read_at(queue,
-                        all ? queue->state + table[9]
-                            : queue->interpreter->runtime +
-                                  queue->layout->main_thread,
-                        &thread, sizeof thread);
+    uint64_t threads = queue->state.main + queue->state.offsets[OFFSET_THREADS];
+    uint64_t first = queue->interpreter->runtime + queue->layout->main_thread;
+    int error = read_at(queue, all ? threads : first, &thread, sizeof thread);
     for (int i = 0; !error && thread && i < (all ? THREADS_MOST : 1); i++) {
         error = wake_thread(queue, thread);
         if (!error)
@@ -347,12 +338,11 @@ static int find(struct Queue *queue, const struct Interpreter *interpreter,
         return -ENOTSUP;
     queue->function = run.address;
     queue->nothing = check.address;
-    int error = read_at(queue, interpreter->runtime + layout->main_interpreter,
-                        &queue->state, sizeof queue->state);
-    if (error || !is_interpreter(queue))
+    if (Interpreter_read_state(interpreter, &queue->state) ||
+        !is_interpreter(queue))
         return -ENOTSUP;
     if (all)
-        queue->address = queue->state + layout->queue;
+        queue->address = queue->state.main + layout->queue;
     return !all || is_queue(queue, true) ? 0 : -ENOTSUP;
 }
 

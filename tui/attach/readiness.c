@@ -21,9 +21,6 @@
 #define FRAMES_MOST 1000
 // Bytes from _PyRuntimeState.initialized to _PyRuntimeState._finalizing.
 #define INITIALIZED 8
-// Bytes from _PyRuntimeState.interpreters.head to the main interpreter's
-// address.
-#define MAIN 8
 // Bytes from PyInterpreterState.finalizing to PyInterpreterState.threads.head.
 #define ENDS_12 28
 #define OWNED_BY_INTERPRETER 3 // Mark of a frame that belongs to no function.
@@ -31,17 +28,11 @@
 #define LENGTH 16              // Offset of the length in a str.
 #define TEXT 40                // Offset of the text in an ASCII str.
 
-// Indices in _Py_DebugOffsets, which is the beginning of _PyRuntime from 3.13
-// on.
-enum { FINALIZING = 4, INTERPRETERS = 5, THREADS = 9, RUNNING = 10, TABLE };
-
 struct Runtime {
     const struct Interpreter *interpreter;
-    uint64_t table[TABLE];
+    struct InterpreterState state;
     // Address of _PyRuntimeState._finalizing in the process.
     uint64_t finalizing;
-    // Address of the main interpreter's state; 0 if there is none.
-    uint64_t main;
     uint64_t thread; // Address of the main thread's state; 0 if there is none.
 };
 
@@ -65,14 +56,13 @@ static uint32_t number_at(const struct Runtime *runtime, uint64_t address)
     return read_at(runtime, address, &number, sizeof number) ? 0 : number;
 }
 
-static void find_main(struct Runtime *runtime)
+// The main thread is the last one in the list.
+static void find_thread(struct Runtime *runtime)
 {
-    const struct Interpreter *interpreter = runtime->interpreter;
+    const struct InterpreterState *state = &runtime->state;
     uint64_t next = 0;
-    runtime->main = word_at(runtime, interpreter->runtime +
-                                         runtime->table[INTERPRETERS] + MAIN);
-    if (runtime->main)
-        next = word_at(runtime, runtime->main + runtime->table[THREADS]);
+    if (state->main)
+        next = word_at(runtime, state->main + state->offsets[OFFSET_THREADS]);
     for (int i = 0; next && i < LIST_MOST; i++) {
         runtime->thread = next;
         next = word_at(runtime, next + 8);
@@ -144,27 +134,11 @@ static bool has_parents_memory(pid_t pid)
 // until the program's own threads have ended.
 static bool is_ending(const struct Runtime *runtime)
 {
+    const struct InterpreterState *state = &runtime->state;
     return word_at(runtime, runtime->finalizing) ||
-           (runtime->interpreter->minor == 12 && runtime->main &&
+           (runtime->interpreter->minor == 12 && state->main &&
             number_at(runtime,
-                      runtime->main + runtime->table[THREADS] - ENDS_12));
-}
-
-static int read_runtime(struct Runtime *runtime)
-{
-    const uint64_t table_12[TABLE] = {
-        [FINALIZING] = 24, [INTERPRETERS] = 40, [THREADS] = 72};
-    uint64_t address = runtime->interpreter->runtime;
-    int error = 0;
-    if (runtime->interpreter->minor == 12)
-        memcpy(runtime->table, table_12, sizeof table_12);
-    else
-        error =
-            read_at(runtime, address, runtime->table, sizeof runtime->table);
-    runtime->finalizing = address + runtime->table[FINALIZING];
-    if (!error)
-        find_main(runtime);
-    return error;
+                      state->main + state->offsets[OFFSET_THREADS] - ENDS_12));
 }
 
 int Readiness_check(const struct Interpreter *interpreter, char *why,
@@ -172,8 +146,11 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
 {
     struct Runtime runtime = {.interpreter = interpreter};
     const char *what;
-    if (read_runtime(&runtime))
+    if (Interpreter_read_state(interpreter, &runtime.state))
         return 0; // The request will report the same error.
+    runtime.finalizing =
+        interpreter->runtime + runtime.state.offsets[OFFSET_FINALIZING];
+    find_thread(&runtime);
     if (has_parents_memory(interpreter->pid))
         what =
             "still has the memory of its parent, and is about to begin a "
@@ -184,7 +161,8 @@ int Readiness_check(const struct Interpreter *interpreter, char *why,
              !runtime.thread)
         what = "has not initialised its Python yet, or has it no more";
     else if (interpreter->minor >= INTERPRETER_MINOR_DOOR &&
-             !word_at(&runtime, runtime.main + runtime.table[RUNNING]))
+             !word_at(&runtime, runtime.state.main +
+                                    runtime.state.offsets[OFFSET_RUNNING]))
         what = "is about to begin or to end its program";
     else if (imports_site(&runtime))
         what = "has just begun: its Python imports `site`";

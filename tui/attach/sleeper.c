@@ -21,30 +21,13 @@
 // longer.
 #define MOMENT_NS 200000
 
-// Offsets in one minor version of CPython, in bytes. From 3.13 on, the first
-// three offsets come from CPython's own table.
-struct Layout {
-    // Offset in _PyRuntime of the newest interpreter's address.
-    uint64_t interpreters;
-    // Offset in an interpreter's state of the next interpreter's address.
-    uint64_t next_interpreter;
-    // Offset in an interpreter's state of the newest thread's address.
-    uint64_t threads;
-    uint64_t status; // Status and native_id are offsets in a thread's state.
-    uint64_t native_id;
-};
-
-static const struct Layout layouts[] = {
-    [12] = {40, 0, 72, 24, 144},
-    [13] = {.status = 32, .native_id = 160},
-    [14] = {.status = 32, .native_id = 160},
-    [15] = {.status = 32, .native_id = 184},
-};
+// Offsets in a thread's state in one minor version of CPython, in bytes.
+static const struct Layout {
+    uint64_t status, native_id;
+} layouts[] = {
+    [12] = {24, 144}, [13] = {32, 160}, [14] = {32, 160}, [15] = {32, 184}};
 #define NEXT 8 // NEXT and INTERP are offsets in a thread's state.
 #define INTERP 16
-
-// Indices of offsets in the table _Py_DebugOffsets.
-enum { INTERPRETERS = 5, NEXT_INTERPRETER = 8, THREADS, TABLE };
 
 // Bits of `status` in the state of a thread.
 enum { INITIALIZED = 1, BOUND = 2, ACTIVE = 16 };
@@ -52,8 +35,7 @@ enum { INITIALIZED = 1, BOUND = 2, ACTIVE = 16 };
 struct Sleeper {
     const struct Interpreter *interpreter;
     struct Stop *stop;
-    struct Layout layout;
-    uint64_t state; // Address of the main interpreter's state.
+    struct InterpreterState state;
     // Mmap and the next members are addresses of functions in the process.
     uint64_t mmap;
     uint64_t start_thread;
@@ -127,48 +109,19 @@ static bool has_stopped(const struct Sleeper *sleeper, pid_t thread)
 static bool is_usable(const struct Sleeper *sleeper, uint64_t thread,
                       struct Sleep *sleep)
 {
-    const struct Layout *layout = &sleeper->layout;
+    const struct Layout *layout = &layouts[sleeper->interpreter->minor];
     uint64_t interp, status, id;
     return !read_word(sleeper, thread + INTERP, &interp) &&
            !read_word(sleeper, thread + layout->status, &status) &&
            !read_word(sleeper, thread + layout->native_id, &id) &&
-           interp == sleeper->state &&
+           interp == sleeper->state.main &&
            (status & (INITIALIZED | BOUND | ACTIVE)) == (INITIALIZED | BOUND) &&
            has_stopped(sleeper, (pid_t)id) &&
            Sigframe_look(sleep, sleeper->interpreter->pid, (pid_t)id) &&
            !sleep->called && waits(sleep);
 }
 
-// --- The interpreter
-
-static int find_layout(struct Sleeper *sleeper)
-{
-    uint64_t table[TABLE];
-    const struct Interpreter *interpreter = sleeper->interpreter;
-    struct Layout *layout = &sleeper->layout;
-    *layout = layouts[interpreter->minor];
-    if (interpreter->minor == 12)
-        return 0;
-    int error = ProcessMemory_read(interpreter->pid, interpreter->runtime,
-                                   table, sizeof table);
-    layout->interpreters = table[INTERPRETERS];
-    layout->next_interpreter = table[NEXT_INTERPRETER];
-    layout->threads = table[THREADS];
-    return error;
-}
-
-// The main interpreter comes last in the list.
-static int find_state(struct Sleeper *sleeper)
-{
-    uint64_t runtime = sleeper->interpreter->runtime, next;
-    const struct Layout *layout = &sleeper->layout;
-    int error = read_word(sleeper, runtime + layout->interpreters, &next);
-    for (int i = 0; !error && next && i < THREADS_MOST; i++) {
-        sleeper->state = next;
-        error = read_word(sleeper, next + layout->next_interpreter, &next);
-    }
-    return error ? error : sleeper->state ? 0 : -ENOENT;
-}
+// --- Functions of the process
 
 // Finds a function of the C library, whose file is libc.so, libc-* or
 // ld-musl-*.
@@ -229,8 +182,9 @@ static int find_functions(struct Sleeper *sleeper)
 static int find_thread(const struct Sleeper *sleeper, struct Sleep *sleep)
 {
     uint64_t thread = 0;
-    int error =
-        read_word(sleeper, sleeper->state + sleeper->layout.threads, &thread);
+    const struct InterpreterState *state = &sleeper->state;
+    int error = read_word(sleeper, state->main + state->offsets[OFFSET_THREADS],
+                          &thread);
     for (int i = 0; !error && thread && i < THREADS_MOST; i++) {
         if (is_usable(sleeper, thread, sleep))
             return 0;
@@ -302,9 +256,7 @@ int Sleeper_run(const struct Interpreter *interpreter, struct Stop *stop,
                 : place                               ? 0
                                                       : -ENOMEM;
     if (!error)
-        error = find_layout(&sleeper);
-    if (!error)
-        error = find_state(&sleeper);
+        error = Interpreter_read_state(interpreter, &sleeper.state);
     if (!error)
         error = find_functions(&sleeper);
     if (!error && !CodePage_is_there(interpreter->pid, place))
