@@ -25,8 +25,7 @@ static const void *at(const struct Field *field, const void *record)
     return (const char *)record + field->offset;
 }
 
-// Returns the field's value, or NaN for null.
-static double value_of(const struct Field *field, const void *record)
+double Fold_value(const struct Field *field, const void *record)
 {
     if (field->type == FIELD_F64)
         return *(const double *)at(field, record);
@@ -155,7 +154,7 @@ static void fold_number(const struct Field *field, void *out,
     struct Sums sums = {.count = 0, .values = median ? values : NULL};
     uint64_t whole = 0;
     for (size_t i = 0; field->how && i < count; i++) {
-        double value = value_of(field, pieces[i].record);
+        double value = Fold_value(field, pieces[i].record);
         if (pieces[i].age < field->from || isnan(value))
             continue;
         if (counts)

@@ -14,6 +14,8 @@ struct FoldPiece {
     double silent_s;
 };
 
+// Returns the value of a field with a number, or NaN for null.
+double Fold_value(const struct Field *field, const void *record);
 // Combines the records of several processes into the record `out`. Fields with
 // FOLD_OWN are not set. Texts in `out` are borrowed from the pieces.
 void Fold_make(const struct Record *record, void *out,

@@ -191,6 +191,16 @@ static int add(struct json_object *object, const char *name,
     return -ENOMEM;
 }
 
+static int append_text(struct json_object *list, const char *text)
+{
+    struct json_object *item;
+    int error = from_text(&item, text);
+    if (error || json_object_array_add(list, item) == 0)
+        return error;
+    json_object_put(item);
+    return -ENOMEM;
+}
+
 // Adds the names of the fields that a merged snapshot lacks.
 static int add_lacks(struct json_object *object)
 {
@@ -200,26 +210,11 @@ static int add_lacks(struct json_object *object)
     int error = add(object, "not_merged", lacks);
     for (size_t i = 0; !error && lacks && (name = Merge_lacks(i, &group));
          i++) {
-        struct json_object *item;
         snprintf(text, sizeof text, "%s%s%s", group ? group : "",
                  group ? "." : "", name);
-        error = from_text(&item, text);
-        if (!error && json_object_array_add(lacks, item)) {
-            json_object_put(item);
-            error = -ENOMEM;
-        }
+        error = append_text(lacks, text);
     }
     return error;
-}
-
-static int append_text(struct json_object *list, const char *text)
-{
-    struct json_object *item;
-    int error = from_text(&item, text);
-    if (error || json_object_array_add(list, item) == 0)
-        return error;
-    json_object_put(item);
-    return -ENOMEM;
 }
 
 // Returns true if all numbers of a group are null.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#define _GNU_SOURCE 1 // qsort_r
 #include "tui/model/merge.h"
 
 #include "ipc/base/utf8.h"
@@ -25,6 +26,16 @@ static const struct Field *list_field(const char *name)
             !strcmp(SNAPSHOT_RECORD.fields[i].name, name))
             return &SNAPSHOT_RECORD.fields[i];
     return NULL;
+}
+
+// Returns the member with this name.
+static const struct Field *member_of(const struct Record *record,
+                                     const char *name)
+{
+    const struct Field *field = record->fields;
+    while (strcmp(field->name, name) != 0)
+        field++;
+    return field;
 }
 
 const char *Merge_lacks(size_t index, const char **group)
@@ -499,11 +510,26 @@ static const struct StackPlace *copy_chain(struct Work *work,
     return chain;
 }
 
-static int by_age(const void *a, const void *b)
+struct Order {
+    const struct Field *member;
+    int sign; // 1: the smallest number is first. -1: the largest one is.
+};
+
+static int compare(const void *a, const void *b, void *context)
 {
-    double x = ((const struct TaskRow *)a)->age_s;
-    double y = ((const struct TaskRow *)b)->age_s;
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
+    const struct Order *by = context;
+    double x = Fold_value(by->member, a), y = Fold_value(by->member, b);
+    return isnan(x) || isnan(y) ? isnan(x) - isnan(y)
+                                : by->sign * ((x > y) - (x < y));
+}
+
+// Sorts records by a number. Records without this number come last.
+static void sort(const struct Record *record, void *items, size_t count,
+                 const char *member, int sign)
+{
+    struct Order by = {member_of(record, member), sign};
+    if (count)
+        qsort_r(items, count, record->size, compare, &by);
 }
 
 // Joins the lists of single tasks of all processes. The process id is put
@@ -511,6 +537,8 @@ static int by_age(const void *a, const void *b)
 static void join_tasks(struct Work *work, struct TaskGroup *out,
                        const struct Found *found, size_t count)
 {
+    const struct Record *groups = list_field("groups")->record;
+    const struct Record *record = member_of(groups, "tasks")->record;
     size_t room = 0;
     for (size_t i = 0; i < count; i++)
         room += ((const struct TaskGroup *)found[i].record)->task_count;
@@ -531,8 +559,7 @@ static void join_tasks(struct Work *work, struct TaskGroup *out,
                 copy_chain(work, task->chain, &task->chain_count, part);
         }
     }
-    if (out->task_count)
-        qsort(tasks, out->task_count, sizeof *tasks, by_age);
+    sort(record, tasks, out->task_count, "age_s", -1);
 }
 
 // For a merged group of tasks, copies the line at which most tasks of one
@@ -583,27 +610,6 @@ static void finish_exception(struct Work *work, struct ExceptionRow *out,
     }
     if (known && out->raised > 0 && out->raised != NULL_U64)
         out->error = sqrt(squares) / (double)out->raised;
-}
-
-static int newest_kind_first(const void *a, const void *b)
-{
-    double x = ((const struct ExceptionRow *)a)->age_s;
-    double y = ((const struct ExceptionRow *)b)->age_s;
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x > y) - (x < y);
-}
-
-static int hottest_first(const void *a, const void *b)
-{
-    double x = ((const struct LineRow *)a)->share;
-    double y = ((const struct LineRow *)b)->share;
-    return isnan(x) || isnan(y) ? isnan(x) - isnan(y) : (x < y) - (x > y);
-}
-
-static int largest_first(const void *a, const void *b)
-{
-    uint64_t x = ((const struct TaskGroup *)a)->count;
-    uint64_t y = ((const struct TaskGroup *)b)->count;
-    return (x < y) - (x > y);
 }
 
 static void own_texts(struct Work *work, const struct Record *record, char *out)
@@ -735,12 +741,22 @@ static struct Caller *own_callers(struct Work *work,
     return callers;
 }
 
+// Removes the shares from the thread of a silent process.
+static void fade(struct Thread *thread)
+{
+    thread->cpu_share = thread->wait_share = NAN;
+    thread->gil_held_share = thread->gil_wait_share = NAN;
+    thread->function_count = 0;
+}
+
 // In a record that was copied from a process, converts the ids, the times, the
 // texts and the names of threads for the merged snapshot.
 static void own_record(struct Work *work, const struct MergePart *part,
                        const struct Record *record, char *out)
 {
     bool is_thread = record == list_field("threads")->record;
+    if (is_thread && part->age == FOLD_SILENT)
+        fade((struct Thread *)(void *)out);
     own_texts(work, record, out);
     for (size_t i = 0; i < record->field_count; i++) {
         const struct Field *field = &record->fields[i];
@@ -782,67 +798,30 @@ static void chain(struct Work *work, const struct Field *list, size_t first,
         set_list(list, work->out, out, count);
 }
 
-static int newest_first(const void *a, const void *b)
-{
-    double x = ((const struct Transition *)a)->seen_at_s;
-    double y = ((const struct Transition *)b)->seen_at_s;
-    return (x < y) - (x > y);
-}
-
-static int oldest_first(const void *a, const void *b)
-{
-    double x = ((const struct StallRow *)a)->at_s;
-    double y = ((const struct StallRow *)b)->at_s;
-    return (x > y) - (x < y);
-}
+// The lists of a snapshot that are sorted. All other lists have the order in
+// which their records were found.
+static const struct {
+    const char *list, *member;
+    int sign; // As in struct Order.
+} orders[] = {{"exceptions", "age_s", 1}, {"lines", "share", -1},
+              {"groups", "count", -1},    {"places", "count", -1},
+              {"stalls", "at_s", 1},      {"transitions", "seen_at_s", -1}};
+#define ORDERS (sizeof orders / sizeof *orders)
 
 static void merge_lists(struct Work *work)
 {
     const struct Record *record = &SNAPSHOT_RECORD;
-    struct Snapshot *out = work->out;
     for (size_t i = 0; i < record->field_count && !work->failed; i++) {
         const struct Field *list = &record->fields[i];
         if (list->how == FOLD_MATCH)
             match(work, list);
         else if (list->how == FOLD_JOIN)
             chain(work, list, 0, work->request->count, list->from);
-    }
-    if (out->exception_count)
-        qsort((struct ExceptionRow *)out->exceptions, out->exception_count,
-              sizeof *out->exceptions, newest_kind_first);
-    if (out->line_count)
-        qsort((struct LineRow *)out->lines, out->line_count, sizeof *out->lines,
-              hottest_first);
-    if (out->tasks_group_count)
-        qsort((struct TaskGroup *)out->tasks_groups, out->tasks_group_count,
-              sizeof *out->tasks_groups, largest_first);
-    if (out->tasks_place_count)
-        qsort((struct TaskGroup *)out->tasks_places, out->tasks_place_count,
-              sizeof *out->tasks_places, largest_first);
-    if (out->transition_count)
-        qsort((struct Transition *)out->transitions, out->transition_count,
-              sizeof *out->transitions, newest_first);
-    if (out->stall_count)
-        qsort((struct StallRow *)out->stalls, out->stall_count,
-              sizeof *out->stalls, oldest_first);
-}
-
-// Removes the shares from the threads of silent processes.
-static void fade_threads(struct Work *work)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < work->request->count; i++) {
-        const struct MergePart *part = &work->request->parts[i];
-        for (size_t k = 0; k < part->snapshot->thread_count; k++) {
-            if (part->age == FOLD_ENDED)
-                break;
-            struct Thread *thread = (struct Thread *)&work->out->threads[at++];
-            if (part->age == FOLD_LIVE)
-                continue;
-            thread->cpu_share = thread->wait_share = NAN;
-            thread->gil_held_share = thread->gil_wait_share = NAN;
-            thread->function_count = 0;
-        }
+        for (size_t k = 0; k < ORDERS && !work->failed; k++)
+            if (!strcmp(list->name, orders[k].list))
+                sort(list->record, (void *)items_of(list, work->out),
+                     size_of(list, work->out), orders[k].member,
+                     orders[k].sign);
     }
 }
 
@@ -932,10 +911,8 @@ struct Snapshot *Merge_make(struct Merge *merge,
         merge_functions(&work, standouts);
     if (!work.failed)
         merge_lists(&work);
-    if (!work.failed) {
-        fade_threads(&work);
+    if (!work.failed)
         chain_ones(&work);
-    }
     if (!work.failed)
         return work.out;
     Snapshot_free(work.out);
