@@ -81,13 +81,11 @@ static void release(void)
 TEST_WITH(test_sample, set_up, release)
 {
     struct FlamePath path;
-    bool whole;
 
     take(Sample_stacks((struct SampleSpec){.tick = 3}));
     for (uint32_t i = 0; i < tree.count; i++) {
         FlameTree_path(&tree, i, &path);
-        assert_int_equal(FlameTree_find(&tree, &path, &whole), i);
-        assert_true(whole);
+        assert_int_equal(FlameTree_find(&tree, &path), i);
         assert_true(FlameTree_is_below(&tree, i, 0));
         assert_true(FlameTree_is_below(&tree, i, i));
         assert_true(!i || !FlameTree_is_below(&tree, 0, i));
@@ -97,10 +95,8 @@ TEST_WITH(test_sample, set_up, release)
     // If a path does not exist any more, FlameTree_find returns the branch of
     // the longest part of the path that exists.
     path = (struct FlamePath){{12, 2, 4711, 3}, 4};
-    assert_string_equal(
-        tree.branches[FlameTree_find(&tree, &path, &whole)].name,
-        "Plan.execute");
-    assert_false(whole);
+    assert_string_equal(tree.branches[FlameTree_find(&tree, &path)].name,
+                        "Plan.execute");
     // A new table replaces the old one.
     take(Sample_stacks((struct SampleSpec){.tick = 4}));
     FlameTree_release(&tree);

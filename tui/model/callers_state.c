@@ -31,48 +31,26 @@ bool CallersState_needs_stacks(const struct CallersState *state)
            CallersState_mode(state) != FLAME_WALL;
 }
 
-// Returns the stretch of time that the calls cover. The number of samples is
-// only known if the shares are shares of CPU time.
-static struct Window window_of(const struct CallersState *state,
-                               const struct FlameState *flame,
-                               const struct FlameShare *shares,
-                               struct Window lately)
-{
-    const struct Moment *then =
-        History_begin(&flame->history, flame->now.at_s, state->period);
-    struct Window window = lately;
-    // Share of all samples, including those of code that is not traced.
-    double running = 0;
-    if (shares)
-        window = (struct Window){flame->now.at_s - then->at_s,
-                                 flame->now.samples - then->samples, NAN};
-    for (size_t i = 0; shares && i < FlameTree_rows(flame->tree.table); i++)
-        running += shares[i].self;
-    if (running > 0)
-        window.per_share = window.samples / running;
-    if (CallersState_mode(state) != FLAME_CPU)
-        window.samples = window.per_share = NAN;
-    return window;
-}
-
+// Counts the calls of the period. The number of samples is only known if the
+// shares are shares of CPU time.
 static void count(struct CallersState *state, const struct FlameState *flame,
                   const struct Model *model)
 {
-    struct FlameShare *shares = NULL;
-    const struct Moment *then =
-        History_begin(&flame->history, flame->now.at_s, state->period);
-    bool lately = state->period == PERIOD_LATELY;
+    enum FlameMode mode = CallersState_mode(state);
+    struct Window window;
     state->window = model->window;
     state->own = false;
     if (!flame->tree.count || !CallersState_needs_stacks(state))
         return;
-    if (!lately)
-        shares = FlameShares_since(then, &flame->now);
-    state->own = (lately || shares) &&
-                 Calls_count(&state->calls, flame->tree.table, shares,
-                             CallersState_mode(state)) == 0;
-    if (state->own)
-        state->window = window_of(state, flame, shares, model->window);
+    struct FlameShare *shares =
+        FlameState_shares(flame, state->period, &window);
+    state->own =
+        (shares || state->period == PERIOD_LATELY) &&
+        Calls_count(&state->calls, flame->tree.table, shares, mode) == 0;
+    if (state->own && shares)
+        state->window = window;
+    if (state->own && mode != FLAME_CPU)
+        state->window.samples = state->window.per_share = NAN;
     free(shares);
 }
 

@@ -17,9 +17,7 @@ void FlameState_release(struct FlameState *state)
 
 void FlameState_forget(struct FlameState *state)
 {
-    FlameTree_release(&state->tree);
-    History_release(&state->history);
-    Moment_release(&state->now);
+    FlameState_release(state);
     state->period = PERIOD_LATELY;
     state->refused[0] = 0;
     state->asked_at = state->seen_at = NAN;
@@ -50,20 +48,31 @@ void FlameState_refuse(struct FlameState *state, const char *why)
     snprintf(state->refused, sizeof state->refused, "%s", why);
 }
 
+struct FlameShare *FlameState_shares(const struct FlameState *state,
+                                     enum Period period, struct Window *window)
+{
+    const struct Moment *now = &state->now;
+    const struct Moment *then =
+        History_begin(&state->history, now->at_s, period);
+    struct FlameShare *shares =
+        period == PERIOD_LATELY ? NULL : FlameShares_since(then, now);
+    // Share of all samples, including those of code that is not traced.
+    double running = 0;
+    for (size_t i = 0; shares && i < FlameTree_rows(state->tree.table); i++)
+        running += shares[i].self;
+    *window = (struct Window){now->at_s - then->at_s,
+                              now->samples - then->samples, NAN};
+    if (running > 0)
+        window->per_share = window->samples / running;
+    return shares;
+}
+
 // Gives the tree the shares of the chosen period.
 static void weigh(struct FlameState *state)
 {
-    const struct Moment *now = &state->now, *then;
-    struct FlameShare *shares = NULL;
-    then = History_begin(&state->history, now->at_s, state->period);
-    if (state->period != PERIOD_LATELY)
-        shares = FlameShares_since(then, now);
+    struct FlameShare *shares =
+        FlameState_shares(state, state->period, &state->window);
     state->own = FlameTree_weigh(&state->tree, shares) == 0 && shares;
-    state->window = (struct Window){now->at_s - then->at_s,
-                                    now->samples - then->samples, NAN};
-    if (state->own && state->tree.branches[0].total > 0)
-        state->window.per_share =
-            state->window.samples / state->tree.branches[0].total;
     free(shares);
 }
 
@@ -145,14 +154,12 @@ struct Window FlameState_window(const struct FlameState *state,
 
 uint32_t FlameState_zoom(const struct FlameState *state)
 {
-    bool whole;
-    return FlameTree_find(&state->tree, &state->zoom, &whole);
+    return FlameTree_find(&state->tree, &state->zoom);
 }
 
 uint32_t FlameState_selected(const struct FlameState *state, uint32_t zoom)
 {
-    bool whole;
-    uint32_t branch = FlameTree_find(&state->tree, &state->selected, &whole);
+    uint32_t branch = FlameTree_find(&state->tree, &state->selected);
     return FlameTree_is_below(&state->tree, branch, zoom) ? branch : zoom;
 }
 

@@ -48,6 +48,12 @@ void FlameState_ask(struct FlameState *state, struct Feed *feed,
                     const struct Snapshot *now);
 // Takes ownership of a new table of stacks, and builds the tree.
 void FlameState_take(struct FlameState *state, struct FlameTable *table);
+// Returns the shares in a period, and sets *window to its length and samples.
+// The caller frees the shares. Returns NULL if they are not known, or if the
+// period is PERIOD_LATELY, for which the table itself has the shares. There
+// must be a tree.
+struct FlameShare *FlameState_shares(const struct FlameState *state,
+                                     enum Period period, struct Window *window);
 // Counts the calls of the whole run. Returns 0, or -ENODATA if there are no
 // CPU times, or -ENOMEM.
 int FlameState_calls(const struct FlameState *state, struct Calls *calls);

@@ -321,18 +321,15 @@ void FlameTree_release(struct FlameTree *tree)
 // --- Places
 
 uint32_t FlameTree_find(const struct FlameTree *tree,
-                        const struct FlamePath *path, bool *whole)
+                        const struct FlamePath *path)
 {
     uint32_t at = 0;
-    *whole = true;
     for (int i = 0; i < path->depth; i++) {
         uint32_t child = tree->branches[at].child;
         while (child && tree->branches[child].id != path->ids[i])
             child = tree->branches[child].sibling;
-        if (!child) {
-            *whole = false;
-            return at;
-        }
+        if (!child)
+            break;
         at = child;
     }
     return at;

@@ -85,10 +85,9 @@ struct Moment FlameTree_moment(const struct FlameTree *tree);
 struct FlameShare *FlameShares_since(const struct Moment *then,
                                      const struct Moment *now);
 
-// Returns the deepest branch of the path that exists in the tree. Sets *whole
-// to true if the whole path exists.
+// Returns the deepest branch of the path that exists in the tree.
 uint32_t FlameTree_find(const struct FlameTree *tree,
-                        const struct FlamePath *path, bool *whole);
+                        const struct FlamePath *path);
 void FlameTree_path(const struct FlameTree *tree, uint32_t branch,
                     struct FlamePath *path);
 // Returns the number of rows that a tree of the table can have.
