@@ -450,29 +450,21 @@ TEST_WITH(test_a_baseline_of_others, prepare, finish)
 // its base opcode. Such an instruction is marked as a storm, too.
 TEST_WITH(test_storms, prepare, finish)
 {
-    struct Transition swing = {.seen_at_s = 95,
-                               .from = "BINARY_OP_ADD_INT",
-                               .to = "BINARY_OP_ADD_FLOAT",
-                               .id = 7};
-    struct Snapshot *snapshot = Snapshot_new();
-    struct Function function = {.id = 7}, other = {.id = 8};
-    struct Deopt deopt;
-
-    snapshot->uptime_s = 100;
-    snapshot->transitions = &swing;
-    snapshot->transition_count = 1;
+    struct Transition swing = {
+        .from = "BINARY_OP_ADD_INT", .to = "BINARY_OP_ADD_FLOAT", .id = 7};
     for (uint64_t storm = 0; storm <= 1; storm++) {
+        struct Snapshot *snapshot =
+            Sample_new((struct SampleSpec){.tick = (unsigned)storm});
         swing.storm = storm;
-        assert_int_equal(Deopt_init(&deopt, snapshot), 0);
-        assert_int_equal(Deopt_has(&deopt, &function), storm == 1);
-        assert_false(Deopt_has(&deopt, &other));
-        Deopt_release(&deopt);
+        swing.seen_at_s = snapshot->uptime_s - 5;
+        snapshot->transitions = &swing;
+        snapshot->transition_count = 1;
+        assert_int_equal(Model_push(&model, snapshot), 0);
+        assert_int_equal(Model_row_of(&model, 7)->deopt, storm == 1);
+        assert_false(Model_row_of(&model, 8)->deopt);
     }
     swing.storm = NULL_U64; // An older version of Ocular reports no storms.
-    assert_int_equal(Deopt_init(&deopt, snapshot), 0);
-    assert_false(Deopt_has(&deopt, &function));
-    Deopt_release(&deopt);
-    Snapshot_free(snapshot);
+    assert_false(Deopt_is_recent(model.snapshot, &swing));
 }
 
 // These ids are the worst case for a hash table, and a hostile process could

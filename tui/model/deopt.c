@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "tui/model/deopt.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
+// A lost specialised form is marked for RECENT_S seconds.
+#define RECENT_S 10.0
 // A storm is shown for STORM_SHOWN_S seconds after its last change.
 #define STORM_SHOWN_S 30.0
 
@@ -34,42 +34,10 @@ double Deopt_total(const struct Snapshot *snapshot)
     return total;
 }
 
-static int compare(const void *left, const void *right)
+bool Deopt_is_recent(const struct Snapshot *now, const struct Transition *one)
 {
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-    return (a > b) - (a < b);
-}
-
-int Deopt_init(struct Deopt *deopt, const struct Snapshot *snapshot)
-{
-    *deopt = (struct Deopt){0};
-    if (!snapshot->transition_count)
-        return 0;
-    deopt->ids = malloc(snapshot->transition_count * sizeof(uint64_t));
-    if (!deopt->ids)
-        return -ENOMEM;
-    for (size_t i = 0; i < snapshot->transition_count; i++) {
-        const struct Transition *one = &snapshot->transitions[i];
-        if (one->seen_at_s >= snapshot->uptime_s - DEOPT_RECENT_S &&
-            (Deopt_is(one) || one->storm == 1))
-            deopt->ids[deopt->count++] = one->id;
-    }
-    qsort(deopt->ids, deopt->count, sizeof *deopt->ids, compare);
-    return 0;
-}
-
-void Deopt_release(struct Deopt *deopt)
-{
-    free(deopt->ids);
-    *deopt = (struct Deopt){0};
-}
-
-bool Deopt_has(const struct Deopt *deopt, const struct Function *function)
-{
-    if (!deopt->count)
-        return false;
-    return bsearch(&function->id, deopt->ids, deopt->count, sizeof *deopt->ids,
-                   compare) != NULL;
+    return one->seen_at_s >= now->uptime_s - RECENT_S &&
+           (Deopt_is(one) || one->storm == 1);
 }
 
 static bool is_storm(const struct Snapshot *now, const struct Transition *one)

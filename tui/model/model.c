@@ -66,9 +66,6 @@ static void share_out(struct Model *model)
 static void update_rows(struct Model *model)
 {
     const struct Snapshot *snapshot = model->snapshot;
-    struct Deopt deopt;
-    // If memory is out, no lost specialisations are marked.
-    Deopt_init(&deopt, snapshot);
     for (size_t i = 0; i < model->rows.count; i++)
         model->rows.items[i].now = NULL;
     for (size_t i = 0; i < snapshot->function_count; i++) {
@@ -76,7 +73,13 @@ static void update_rows(struct Model *model)
         struct Row *row = RowTable_take(&model->rows, function->id);
         Row_take(row, function, model->window, model->fleet);
         row->uptime_s = snapshot->uptime_s;
-        row->deopt = Deopt_has(&deopt, function);
+        row->deopt = false;
+    }
+    for (size_t i = 0; i < snapshot->transition_count; i++) {
+        const struct Transition *one = &snapshot->transitions[i];
+        struct Row *row = RowTable_find(&model->rows, one->id);
+        if (row && Deopt_is_recent(snapshot, one))
+            row->deopt = true;
     }
     share_out(model);
     for (size_t i = 0; i < model->rows.count; i++) {
@@ -84,7 +87,6 @@ static void update_rows(struct Model *model)
         row->unseen = row->now ? 0 : row->unseen + 1;
         Trend_push(row->trend, row->now && !model->past ? Row_share(row) : NAN);
     }
-    Deopt_release(&deopt);
     RowTable_forget(&model->rows);
 }
 
