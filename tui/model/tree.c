@@ -53,7 +53,9 @@ static uint64_t mix(uint64_t key, uint64_t id)
     return key ^ key >> 29;
 }
 
-static struct Branch *add(struct Walk *walk, enum BranchKind kind)
+// Adds a branch of this kind. Returns the tree's copy of it, or NULL.
+static struct Branch *add(struct Walk *walk, enum BranchKind kind,
+                          struct Branch branch)
 {
     struct Tree *tree = walk->tree;
     if (tree->count == tree->room) {
@@ -68,13 +70,10 @@ static struct Branch *add(struct Walk *walk, enum BranchKind kind)
         tree->branches = more;
         tree->room = room;
     }
-    struct Branch *branch = &tree->branches[tree->count++];
-    *branch = (struct Branch){.kind = kind,
-                              .caller = walk->caller,
-                              .share = NAN,
-                              .part = NAN,
-                              .key = 1 + kind};
-    return branch;
+    branch.kind = kind;
+    branch.caller = walk->caller;
+    tree->branches[tree->count] = branch;
+    return &tree->branches[tree->count++];
 }
 
 static bool is_open(const struct Tree *tree, uint64_t key)
@@ -182,42 +181,27 @@ static bool is_on_way(const struct Walk *walk, int depth, uint64_t id)
 
 // Adds a function's branch. If the branch is unfolded, also adds the branches
 // below it.
-static void add_function(struct Walk *walk, int depth,
-                         const struct CallEdge *edge, const struct Branch *like)
+static void add_function(struct Walk *walk, uint64_t id, struct Branch branch)
 {
-    const struct Function *function = function_of(walk->model, edge->id);
-    struct Branch *branch = add(walk, BRANCH_FUNCTION);
-    if (!branch)
-        return;
-    branch->depth = depth;
-    branch->id = edge->id;
-    branch->share = edge->share;
-    branch->part = like->part;
-    branch->bars = like->bars;
-    branch->last = like->last;
-    branch->key = mix(like->key, edge->id);
-    branch->again = is_on_way(walk, depth, edge->id);
-    branch->opens = function && !branch->again && depth < TREE_DEPTH;
-    branch->open = branch->opens && is_open(walk->tree, branch->key);
-    if (branch->open) {
-        walk->way[depth] = edge->id;
-        grow(walk, depth + 1, branch->key,
-             branch->last ? like->bars : like->bars | 1u << depth);
+    int depth = branch.depth;
+    branch.id = id;
+    branch.key = mix(branch.key, id);
+    branch.again = is_on_way(walk, depth, id);
+    branch.opens =
+        function_of(walk->model, id) && !branch.again && depth < TREE_DEPTH;
+    branch.open = branch.opens && is_open(walk->tree, branch.key);
+    if (add(walk, BRANCH_FUNCTION, branch) && branch.open) {
+        walk->way[depth] = id;
+        grow(walk, depth + 1, branch.key,
+             branch.last ? branch.bars : branch.bars | 1u << depth);
     }
 }
 
-static void add_rest(struct Walk *walk, enum BranchKind kind, int depth,
-                     double share, const struct Branch *like)
+static void add_rest(struct Walk *walk, enum BranchKind kind,
+                     struct Branch branch)
 {
-    struct Branch *branch = add(walk, kind);
-    if (!branch)
-        return;
-    branch->depth = depth;
-    branch->share = share;
-    branch->part = like->part;
-    branch->bars = like->bars;
-    branch->last = like->last;
-    branch->key = mix(like->key, (uint64_t)kind << 32);
+    branch.key = mix(branch.key, (uint64_t)kind << 32);
+    add(walk, kind, branch);
 }
 
 struct CallTotal Tree_total(const struct Function *function,
@@ -234,10 +218,10 @@ struct CallTotal Tree_total(const struct Function *function,
 
 // The total share and its parts are estimated separately, so the sum of the
 // parts may exceed the total.
-static double part_of(double share, double total)
+static void set_share(struct Branch *branch, double share, double total)
 {
-    double part = share / total;
-    return !(total > 0) ? NAN : part > 1 ? 1 : part;
+    branch->share = share;
+    branch->part = total > 0 ? fmin(share / total, 1) : NAN;
 }
 
 // struct Rest contains those parts of a function's share that belong to no
@@ -285,28 +269,34 @@ static void grow(struct Walk *walk, int depth, uint64_t key, uint32_t bars)
     struct CallTotal all = Tree_total(function, walk->calls);
     struct Rest rest = rest_of(walk, function, &all, sum);
     bool self = is_shown(rest.self), others = is_shown(rest.others);
-    struct Branch like = {.key = key, .bars = bars};
+    struct Branch branch = {.depth = depth, .key = key, .bars = bars};
     if (self && !walk->caller) {
-        like.part = part_of(rest.self, all.total);
-        like.last = !count && !others;
-        add_rest(walk, BRANCH_SELF, depth, rest.self, &like);
+        set_share(&branch, rest.self, all.total);
+        branch.last = !count && !others;
+        add_rest(walk, BRANCH_SELF, branch);
     }
     for (size_t i = 0; i < count; i++) {
-        like.part = part_of(edges.edges[i].share, all.total);
-        like.last = i + 1 == count && !others && !(self && walk->caller);
-        add_function(walk, depth, &edges.edges[i], &like);
+        set_share(&branch, edges.edges[i].share, all.total);
+        branch.last = i + 1 == count && !others && !(self && walk->caller);
+        add_function(walk, edges.edges[i].id, branch);
     }
     if (others) {
-        like.part = part_of(rest.others, all.total);
-        like.last = !(self && walk->caller);
-        add_rest(walk, BRANCH_OTHERS, depth, rest.others, &like);
+        set_share(&branch, rest.others, all.total);
+        branch.last = !(self && walk->caller);
+        add_rest(walk, BRANCH_OTHERS, branch);
     }
     if (self && walk->caller) {
-        like.part = part_of(rest.self, all.total);
-        like.last = true;
-        add_rest(walk, BRANCH_BOTTOM, depth, rest.self, &like);
+        set_share(&branch, rest.self, all.total);
+        branch.last = true;
+        add_rest(walk, BRANCH_BOTTOM, branch);
     }
     free(edges.edges);
+}
+
+static struct Branch *add_heading(struct Walk *walk, enum BranchKind kind)
+{
+    return add(walk, kind,
+               (struct Branch){.share = NAN, .part = NAN, .key = 1 + kind});
 }
 
 int Tree_build(struct Tree *tree, const struct Model *model,
@@ -319,15 +309,15 @@ int Tree_build(struct Tree *tree, const struct Model *model,
     if (!root)
         return 0;
     walk.way[0] = tree->root;
-    if (add(&walk, BRANCH_CALLERS))
+    if (add_heading(&walk, BRANCH_CALLERS))
         grow(&walk, 1, mix(1, tree->root), 0);
-    struct Branch *middle = add(&walk, BRANCH_ROOT);
+    struct Branch *middle = add_heading(&walk, BRANCH_ROOT);
     if (middle) {
         middle->id = tree->root;
         middle->share = Tree_total(root, calls).total;
     }
     walk.caller = false;
-    if (add(&walk, BRANCH_CALLEES))
+    if (add_heading(&walk, BRANCH_CALLEES))
         grow(&walk, 1, mix(2, tree->root), 0);
     return walk.failed ? -ENOMEM : 0;
 }
