@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tui/model/baseline.h"
 
+#include "tui/model/row.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,11 +47,6 @@ const struct Thread *ThreadKey_find(const struct ThreadKey *key,
 
 // --- Marks
 
-static double number(uint64_t value)
-{
-    return value == NULL_U64 ? NAN : (double)value;
-}
-
 static void name(char out[64], const char *text)
 {
     snprintf(out, 64, "%s", text ? text : "");
@@ -70,13 +67,13 @@ int Mark_take(struct Mark *mark, const struct Snapshot *snapshot)
         const struct Thread *one = &snapshot->threads[i];
         mark->threads[i] = (struct ThreadMark){
             ThreadKey_of(one), one->cpu_share, one->wait_share, one->cpu_s,
-            number(one->samples)};
+            Row_u64(one->samples)};
     }
     for (size_t i = 0; i < pairs; i++) {
         const struct TransitionPair *one = &snapshot->transition_pairs[i];
         name(mark->pairs[i].from, one->from);
         name(mark->pairs[i].to, one->to);
-        mark->pairs[i].count = number(one->count);
+        mark->pairs[i].count = Row_u64(one->count);
     }
     mark->thread_count = threads;
     mark->pair_count = pairs;

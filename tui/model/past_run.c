@@ -5,6 +5,7 @@
 
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
+#include "tui/model/row.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -201,14 +202,7 @@ bool PastRun_stretches(const struct PastRun *run, struct SummaryStretch *all,
 
 void PastRun_curve(const struct PastRun *run, float *curve, int parts)
 {
-    const float *all = Summary_curve(run->summary);
-    for (int i = 0; i < parts; i++) {
-        int from = i * SUMMARY_CURVE / parts;
-        int to = (i + 1) * SUMMARY_CURVE / parts;
-        curve[i] = 0;
-        for (int k = from; k < to; k++)
-            curve[i] += all[k] / (float)(to - from);
-    }
+    Trend_squeeze(curve, parts, Summary_curve(run->summary), SUMMARY_CURVE);
 }
 
 const struct Snapshot *PastRun_before(const struct PastRun *run)

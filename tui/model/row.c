@@ -41,6 +41,16 @@ void Trend_push(float trend[TREND_LENGTH], double share)
     trend[TREND_LENGTH - 1] = (float)share;
 }
 
+void Trend_squeeze(float *out, int parts, const float *values, int count)
+{
+    for (int i = 0; i < parts; i++) {
+        int from = i * count / parts, to = (i + 1) * count / parts;
+        out[i] = 0;
+        for (int k = from; k < to; k++)
+            out[i] += values[k] / (float)(to - from);
+    }
+}
+
 void Row_take(struct Row *row, const struct Function *now, struct Window window,
               const struct Standouts *standouts)
 {

@@ -88,6 +88,9 @@ struct Row {
 
 void Row_init(struct Row *row, uint64_t id);
 void Trend_push(float trend[TREND_LENGTH], double share);
+// Divides `count` values into `parts` equal parts, and sets `out` to their
+// means.
+void Trend_squeeze(float *out, int parts, const float *values, int count);
 // Stores the function's newest numbers. Also stores the workers that stand out,
 // unless `standouts` is NULL.
 void Row_take(struct Row *row, const struct Function *now, struct Window window,

@@ -19,18 +19,6 @@
 // A smaller share of waiting for a CPU is not shown.
 #define MUCH_STARVED .05
 
-// Divides `trend` into `cells` equal parts, and sets `out` to their means.
-static void squeeze(float *out, const float *trend, int cells)
-{
-    for (int i = 0; i < cells; i++) {
-        int from = i * TREND_LENGTH / cells;
-        int to = (i + 1) * TREND_LENGTH / cells;
-        out[i] = 0;
-        for (int k = from; k < to; k++)
-            out[i] += trend[k] / (float)(to - from);
-    }
-}
-
 static void add_share(struct Strip *strip, const struct Model *model, int cells)
 {
     char bars[4 * TREND_LENGTH], number[NUMBER_MAX];
@@ -53,7 +41,7 @@ static void add_share(struct Strip *strip, const struct Model *model, int cells)
     for (int i = 0; i < TREND_LENGTH; i++)
         most = fmax(most, model->trend[i]);
     if (model->past)
-        squeeze(trend, model->trend, cells);
+        Trend_squeeze(trend, cells, model->trend, TREND_LENGTH);
     else
         memcpy(trend, model->trend + TREND_LENGTH - cells,
                (size_t)cells * sizeof *trend);

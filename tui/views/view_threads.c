@@ -122,10 +122,10 @@ static void write_thread(struct ListCell *cell, const struct ListRows *rows,
 static struct ListRows rows_of(struct Ui *ui)
 {
     struct ThreadsState *state = &ui->threads;
-    struct List *list = &ui->lists[VIEW_THREADS];
+    const struct List *list = &ui->lists[VIEW_THREADS];
+    state->sort = list->sort;
+    state->invert = list->invert;
     ThreadsState_arrange(state, ui->model.snapshot);
-    list->sort = state->sort;
-    list->invert = state->invert;
     return (struct ListRows){.source = ui,
                              .count = state->count + 1,
                              .columns = COLUMNS_OF_THREADS,
@@ -170,8 +170,7 @@ static void write_function(struct ListCell *cell, const struct ListRows *rows,
     else if (!row)
         ListCell_put(cell, STYLE_FAINT, column == 1 ? "others" : "");
     else if (column == 1)
-        ListCell_put(cell, STYLE_PLAIN,
-                     Text_tail(Column_text_key(COLUMN_FUNCTION, row), 960));
+        ListCell_put(cell, STYLE_PLAIN, Column_text_key(COLUMN_FUNCTION, row));
     else
         ListCell_place(cell, STYLE_FAINT, row->now->file, row->now->line);
 }
@@ -382,10 +381,6 @@ static bool press(struct Ui *ui, int request, uint32_t key)
         request = REQUEST_SORT_NEXT;
     enum ListAnswer answer = List_press(list, &rows, request, key);
     const struct Thread *thread = selected(ui);
-    if (answer == LIST_SORTS) {
-        state->sort = list->sort;
-        state->invert = list->invert;
-    }
     if (answer != LIST_IGNORES)
         ThreadsState_pin(state, thread);
     if (answer == LIST_OPENS || request == THREADS_CHOOSE)
