@@ -3,12 +3,16 @@
 
 #include "tui/screen/key.h"
 #include "tui/screen/keymap.h"
+#include "tui/text/text.h"
 
 #include <stdio.h>
 
+// Longest text of a cell in bytes. A number of a line can follow it.
+#define LIST_MOST (LIST_TEXT - 64)
+
 void ListCell_put(struct ListCell *cell, enum Style style, const char *text)
 {
-    snprintf(cell->text, sizeof cell->text, "%s", text);
+    snprintf(cell->text, sizeof cell->text, "%s", Text_tail(text, LIST_MOST));
     cell->style = (uint8_t)style;
 }
 
@@ -380,6 +384,12 @@ enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
     default:
         return LIST_IGNORES;
     }
+}
+
+int List_half(const struct ListRows *rows, int lines)
+{
+    int half = (lines - 1) / 2;
+    return rows->count < half ? (int)rows->count : half;
 }
 
 bool List_scroll(int *top, int page, int request)

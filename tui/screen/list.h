@@ -115,7 +115,8 @@ enum ListAnswer {
     LIST_SORTS  // `sort` or `invert` has changed.
 };
 
-// Writes a text into a cell of the list.
+// Writes a text into a cell of the list. If the text is too long for a cell,
+// only its end is written.
 void ListCell_put(struct ListCell *cell, enum Style style, const char *text);
 
 // Chooses the columns that fit into `width` cells, and their positions. Columns
@@ -145,6 +146,9 @@ bool List_find(struct List *list, const struct ListRows *rows, const char *text,
 enum ListAnswer List_press(struct List *list, const struct ListRows *rows,
                            int request, uint32_t key);
 
+// Returns the number of rows of a list above something else. The list takes
+// only as many of the `lines` as it needs, and at most half of them.
+int List_half(const struct ListRows *rows, int lines);
 // Scrolls a text if the request asks for it. *top is the first visible line of
 // the text. A page has `page` lines. Returns false if the request does not
 // scroll.

@@ -2,7 +2,6 @@
 #include "tui/views/display.h"
 
 #include "tui/screen/gauge.h"
-#include "tui/text/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,14 +65,6 @@ void ListCell_seconds(struct ListCell *out, double s)
     ListCell_number(out, s * 1e9, Number_ns);
 }
 
-void ListCell_cost(struct ListCell *out, double cycles,
-                   const struct Display *display)
-{
-    char text[NUMBER_MAX];
-    ListCell_put(out, STYLE_PLAIN,
-                 isfinite(cycles) ? Display_cost(text, cycles, display) : "");
-}
-
 // A share that is based on few samples is drawn dim. A share without samples
 // becomes a blank cell.
 void ListCell_share(struct ListCell *out, const struct Window *window,
@@ -88,7 +79,7 @@ void ListCell_share(struct ListCell *out, const struct Window *window,
 void ListCell_place(struct ListCell *cell, enum Style style, const char *text,
                     uint64_t line)
 {
-    ListCell_put(cell, style, text ? Text_tail(text, 960) : "");
+    ListCell_put(cell, style, text ? text : "");
     if (line != NULL_U64 && *cell->text)
         snprintf(cell->text + strlen(cell->text), 24, ":%llu",
                  (unsigned long long)line);

@@ -41,8 +41,6 @@ void ListCell_number(struct ListCell *out, double value,
                      const char *(*format)(char *, double));
 void ListCell_cycles(struct ListCell *out, double cycles,
                      const struct Display *display);
-void ListCell_cost(struct ListCell *out, double cycles,
-                   const struct Display *display);
 void ListCell_seconds(struct ListCell *out, double s);
 // Writes a share that is based on the samples in the window.
 void ListCell_share(struct ListCell *out, const struct Window *window,

@@ -39,8 +39,7 @@ void Header_add_own(struct Strip *strip, const struct Model *model)
 {
     if (!model->own_only)
         return;
-    Strip_item(strip, 1);
-    Strip_add(strip, STYLE_PROMPT, "own code only");
+    Strip_put(strip, 1, STYLE_PROMPT, "own code only");
     Strip_add(strip, STYLE_FAINT, " (O)");
 }
 

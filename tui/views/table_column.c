@@ -207,9 +207,13 @@ static void put_avg(struct ListCell *out, const struct TableCell *cell)
 
 static void put_cost(struct ListCell *out, const struct TableCell *cell)
 {
+    char text[NUMBER_MAX];
     if (put_short_c(out, cell))
         return;
-    ListCell_cost(out, cell->value, cell->display);
+    ListCell_put(out, STYLE_PLAIN,
+                 isfinite(cell->value)
+                     ? Display_cost(text, cell->value, cell->display)
+                     : "");
     fade(out, cell->row);
 }
 
@@ -337,7 +341,7 @@ static void put_slow_worker(struct ListCell *out, const struct TableCell *cell)
 static void put_function(struct ListCell *out, const struct TableCell *cell)
 {
     ListCell_put(out, Row_is_idle(cell->row) ? STYLE_FAINT : STYLE_PLAIN,
-                 Text_tail(Column_text_key(COLUMN_FUNCTION, cell->row), 960));
+                 Column_text_key(COLUMN_FUNCTION, cell->row));
 }
 
 static void put_file(struct ListCell *out, const struct TableCell *cell)

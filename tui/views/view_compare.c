@@ -123,8 +123,7 @@ static void write(struct ListCell *cell, const struct ListRows *rows, long row,
     if (column < FUNCTION)
         write_measured(cell, f, column / PARTS, column % PARTS);
     else if (column == FUNCTION)
-        ListCell_put(cell, f->apart ? STYLE_STRONG : STYLE_PLAIN,
-                     Text_tail(f->name, 960));
+        ListCell_put(cell, f->apart ? STYLE_STRONG : STYLE_PLAIN, f->name);
     else if (column == WAITS_FOR)
         put_kind(cell, f);
     else

@@ -80,8 +80,7 @@ static void write_kind(struct ListCell *cell, const struct ListRows *rows,
         ListCell_put(cell, STYLE_PLAIN, kind->type ? kind->type : "-");
     else if (column == BY_FUNCTION)
         ListCell_put(cell, kind->function ? STYLE_PLAIN : STYLE_FAINT,
-                     kind->function ? Text_tail(kind->function, 960)
-                                    : "(not traced)");
+                     kind->function ? kind->function : "(not traced)");
     else if (column == BY_FILE)
         ListCell_place(cell, STYLE_FAINT, kind->file, kind->line);
 }

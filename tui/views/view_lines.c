@@ -70,8 +70,7 @@ static void write(struct ListCell *cell, const struct ListRows *rows, long row,
     else if (column == BY_HITS)
         put_hits(cell, line);
     else if (column == BY_FUNCTION)
-        ListCell_put(cell, STYLE_PLAIN,
-                     line->function ? Text_tail(line->function, 960) : "?");
+        ListCell_put(cell, STYLE_PLAIN, line->function ? line->function : "?");
     else if (column == BY_PLACE)
         ListCell_place(cell, STYLE_FAINT, line->file, line->line);
 }

@@ -74,8 +74,7 @@ static void write_stall(struct ListCell *cell, const struct ListRows *rows,
         put(cell, stall->has_gil == 1 ? STYLE_FAINT : STYLE_PLAIN,
             stall->has_gil == 1 ? "(GIL kept)" : stall->task);
     } else if (column == BY_FUNCTION) {
-        put(cell, STYLE_PLAIN,
-            stall->function ? Text_tail(stall->function, 960) : NULL);
+        put(cell, STYLE_PLAIN, stall->function);
     } else {
         ListCell_place(cell, STYLE_FAINT, stall->file ? stall->file : "-",
                        stall->file ? stall->line : NULL_U64);

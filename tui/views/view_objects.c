@@ -136,7 +136,7 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
         ListCell_put(cell, STYLE_PLAIN, is_type(object) ? object->type : "");
     else if (creator && column == BY_FUNCTION)
         ListCell_put(cell, creator->file ? STYLE_PLAIN : STYLE_FAINT,
-                     Text_tail(creator->function, 960));
+                     creator->function);
     else if (creator && creator->file)
         ListCell_place(cell, STYLE_FAINT, creator->file, creator->line);
 }

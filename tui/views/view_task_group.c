@@ -101,7 +101,7 @@ static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        task->chain[task->chain_count - 1].line);
     else
         ListCell_put(cell, column == TASK_STATE ? STYLE_FAINT : STYLE_PLAIN,
-                     Text_tail(text_of(shown, task, column), 960));
+                     text_of(shown, task, column));
 }
 
 static bool has_text(const struct ListRows *rows, long row, const char *text)
@@ -155,13 +155,10 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
     char number[NUMBER_MAX];
     struct Strip strip;
     Strip_init(&strip);
-    Strip_item(&strip, 0);
-    Strip_add(&strip, STYLE_STRONG, "Tasks");
+    Strip_put(&strip, 0, STYLE_STRONG, "Tasks");
     if (group) {
-        Strip_item(&strip, 0);
-        Strip_add(&strip, STYLE_PLAIN, "%.200s", or_empty(group->coroutine));
-        Strip_item(&strip, 1);
-        Strip_add(&strip, STYLE_PLAIN, "%s",
+        Strip_put(&strip, 0, STYLE_PLAIN, "%.200s", or_empty(group->coroutine));
+        Strip_put(&strip, 1, STYLE_PLAIN, "%s",
                   Number_grouped(number, group->count));
         if (group->task_count && group->task_count < group->count)
             Strip_add(&strip, STYLE_FAINT, ", the oldest %zu",
@@ -182,13 +179,9 @@ static const char *why_none(const struct ShownRows *shown)
                                     : "The tasks are being read.";
 }
 
-// The list takes only as many lines as it needs, and at most half of the body.
 static int list_height(const struct ShownRows *shown, int body)
 {
-    int height = (body - 1) / 2;
-    if (height > shown->list.count)
-        height = (int)shown->list.count;
-    return height ? height : body;
+    return shown->list.count ? List_half(&shown->list, body) : body;
 }
 
 static void draw_below(struct Ui *ui, const struct ShownRows *shown,

@@ -273,14 +273,10 @@ static int draw_bar(struct Ui *ui, const struct TaskGroup *group, int y)
     return 1;
 }
 
-// The list takes only as many lines as it needs, and at most half of the body.
 static int list_height(const struct ShownRows *shown, int body)
 {
     const struct TaskGroup *group = ShownRows_selected(shown);
-    int height = (body - 1) / 2;
-    if (height > shown->list.count)
-        height = (int)shown->list.count;
-    return height && group && group->chain_count ? height : body;
+    return group && group->chain_count ? List_half(&shown->list, body) : body;
 }
 
 static void draw_below(struct Ui *ui, const struct ShownRows *shown,

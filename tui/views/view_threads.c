@@ -324,11 +324,7 @@ static void draw(struct Ui *ui, const struct Status *status)
     if (canvas->width >= SIDE_BY_SIDE) {
         side.x = box.width + 1;
     } else {
-        // The list of threads takes only as many lines as it needs, and at most
-        // half of the body.
-        height = (height - 1) / 2;
-        if (height > rows.count)
-            height = (int)rows.count;
+        height = List_half(&rows, height);
         side.y = box.y + 1 + height;
         side.x = 2;
         lower = lower - 1 - height;
