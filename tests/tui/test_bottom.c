@@ -3,18 +3,11 @@
 #include "tui/views/bottom.h"
 #include "tui/views/view_table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "tests/unit.h"
 
 #include "tests/tui/picture.h"
-
-static struct Status live(void)
-{
-    return (struct Status){
-        .version = "0.1.0", .rate_s = 1, .display = {.tsc_hz = 2.1e9}};
-}
 
 // On a narrow screen, a path in a message loses directories. The file's name
 // and the words around the path stay. A name that is longer than the line keeps
@@ -35,22 +28,17 @@ TEST(test_a_long_path_in_a_message)
          " Written: where/ocular_trace.json, 12 …", 40},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char message[256];
-        struct Canvas canvas;
-        struct Status status = live();
-        snprintf(message, sizeof message, "Written: %s, 12 MiB. It opens it.",
-                 cases[i].path);
-        status.message = message;
-        status.path_at = 9;
-        status.path_length = (int)strlen(cases[i].path);
-        Canvas_init(&canvas, false);
-        Canvas_resize(&canvas, cases[i].width, 1);
-        Bottom_draw(&canvas, 0, (struct BottomKeys){VIEWS, VIEW_MAIN, 0},
-                    &status);
-        const char *text = picture_of(&canvas);
+        static struct Feed feed;
+        static struct Ui ui;
+        Ui_init(&ui, VIEWS, &feed, false);
+        Canvas_resize(&ui.canvas, cases[i].width, 1);
+        Ui_say_path(&ui, cases[i].path, false,
+                    "Written: %s, 12 MiB. It opens it.", cases[i].path);
+        Bottom_draw(&ui);
+        const char *text = picture_of(&ui.canvas);
         size_t size = strcspn(text, "\n");
         assert_int_equal(size, strlen(cases[i].line));
         assert_memory_equal(text, cases[i].line, size);
-        Canvas_release(&canvas);
+        Ui_release(&ui);
     }
 }

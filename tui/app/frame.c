@@ -8,22 +8,6 @@
 
 #include <math.h>
 
-static const char *prompt_label(const struct Prompt *prompt)
-{
-    static const char *const labels[] = {
-        [PROMPT_SEARCH] = "Search:",
-        [PROMPT_FILTER] = "Filter (Esc shows all):",
-        [PROMPT_EXPORT] = "Export the timeline to:",
-        [PROMPT_SAVE] = "Save as JSON to:",
-        [PROMPT_FROM] = "Show from (s, or m:s; none: the beginning):",
-        [PROMPT_TO] = "Show up to (s, or m:s; none: the end):",
-        [PROMPT_BUDGET] = "Overhead budget, in per cent of CPU time:",
-        [PROMPT_OVERWRITE_EXPORT] = "It exists. Overwrite? y/n ",
-        [PROMPT_OVERWRITE_SAVE] = "It exists. Overwrite? y/n ",
-    };
-    return labels[prompt->kind];
-}
-
 static void fill_stretch(const struct Feed *feed, struct Status *status)
 {
     struct SummaryStretch all, shown;
@@ -74,16 +58,6 @@ static void fill_status(const struct Ui *ui, struct Status *status)
     fill_workers(feed->link.fleet, status);
     if (*feed->notice)
         status->notice = feed->notice;
-    if (*ui->message && Feed_now() < ui->message_until) {
-        status->message = ui->message;
-        status->path_at = ui->path_at;
-        status->path_length = ui->path_length;
-        status->alert = ui->alert;
-    }
-    if (ui->prompt.kind != PROMPT_NONE) {
-        status->prompt = prompt_label(&ui->prompt);
-        status->typed = ui->prompt.text;
-    }
 }
 
 static void ask_about_existing(struct Ui *ui)
@@ -114,8 +88,6 @@ void Frame_draw(struct Ui *ui)
         return;
     }
     view->draw(ui, &status);
-    if (layout->footer_y < 0)
-        return;
-    struct BottomKeys keys = {ui->views, ui->view, Navigation_can(ui)};
-    Bottom_draw(canvas, layout->footer_y, keys, &status);
+    if (layout->footer_y >= 0)
+        Bottom_draw(ui);
 }

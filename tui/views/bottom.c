@@ -2,6 +2,7 @@
 #include "tui/views/bottom.h"
 
 #include "tui/screen/strip.h"
+#include "tui/views/navigation.h"
 
 #include <stdio.h>
 
@@ -33,36 +34,50 @@ static bool is_taken(const struct View *view, const struct Binding *binding)
 
 // Draws the usable keys. The view's own keys come first, then the keys that
 // open other views, then the keys of all views.
-static void draw_keys(struct Canvas *canvas, int y, struct BottomKeys keys)
+static void draw_keys(struct Ui *ui, struct Box box)
 {
-    const struct View *const *views = keys.views, *view = views[keys.front];
-    unsigned can = keys.can;
+    const struct View *const *views = ui->views, *view = views[ui->view];
+    unsigned can = Navigation_can(ui);
     struct Strip strip;
     Strip_init(&strip);
     for (size_t i = 0; view->own && view->own[i].keys[0]; i++)
-        add_keys(&strip, &view->own[i], keys.front);
+        add_keys(&strip, &view->own[i], ui->view);
     for (int i = 0; i < VIEW_COUNT && !view->alone; i++)
         if (views[i] != view && !is_taken(view, &views[i]->opens) &&
             !(views[i]->opens.ability & ~can))
-            add_keys(&strip, &views[i]->opens, keys.front);
+            add_keys(&strip, &views[i]->opens, ui->view);
     for (size_t i = 0; i < KEYMAP_COUNT && !view->alone; i++)
         if (!(KEYMAP[i].ability & ~can))
-            add_keys(&strip, &KEYMAP[i], keys.front);
-    Strip_draw(&strip, canvas, (struct Box){y, 1, canvas->width - 2}, 2);
+            add_keys(&strip, &KEYMAP[i], ui->view);
+    Strip_draw(&strip, &ui->canvas, box, 2);
+}
+
+static const char *label_of(const struct Prompt *prompt)
+{
+    static const char *const labels[] = {
+        [PROMPT_SEARCH] = "Search:",
+        [PROMPT_FILTER] = "Filter (Esc shows all):",
+        [PROMPT_EXPORT] = "Export the timeline to:",
+        [PROMPT_SAVE] = "Save as JSON to:",
+        [PROMPT_FROM] = "Show from (s, or m:s; none: the beginning):",
+        [PROMPT_TO] = "Show up to (s, or m:s; none: the end):",
+        [PROMPT_BUDGET] = "Overhead budget, in per cent of CPU time:",
+        [PROMPT_OVERWRITE_EXPORT] = "It exists. Overwrite? y/n ",
+        [PROMPT_OVERWRITE_SAVE] = "It exists. Overwrite? y/n ",
+    };
+    return labels[prompt->kind];
 }
 
 // Draws a question, the text that the user has typed so far, and a cursor. If
 // the typed text is too long, only its end is drawn.
 static void draw_prompt(struct Canvas *canvas, int y,
-                        const struct Status *status)
+                        const struct Prompt *prompt)
 {
     int end = canvas->width - 2;
-    int x = Canvas_put(canvas, y, 1, end, STYLE_KEY, status->prompt);
-    if (!status->typed)
-        return;
+    int x = Canvas_put(canvas, y, 1, end, STYLE_KEY, label_of(prompt));
     struct Box box = {y, x + 1, end - x - 1};
-    Canvas_fit(canvas, box, STYLE_LABEL, CUT_START, status->typed);
-    x += 1 + Canvas_measure(canvas, status->typed);
+    Canvas_fit(canvas, box, STYLE_LABEL, CUT_START, prompt->text);
+    x += 1 + Canvas_measure(canvas, prompt->text);
     x = x < end ? x : end;
     Canvas_paint(canvas, (struct Box){y, x, 1}, STYLE_PROMPT);
     Canvas_put(canvas, y, x, x + 1, STYLE_PROMPT, "_");
@@ -70,16 +85,16 @@ static void draw_prompt(struct Canvas *canvas, int y,
 
 // Draws a message on the bottom line. If the message is too long, the path in
 // it is shortened first.
-static void draw_message(struct Canvas *canvas, struct Box box,
-                         const struct Status *status)
+static void draw_message(struct Ui *ui, struct Box box)
 {
-    enum Style style = status->alert ? STYLE_ALERT : STYLE_LABEL;
+    struct Canvas *canvas = &ui->canvas;
+    enum Style style = ui->alert ? STYLE_ALERT : STYLE_LABEL;
     char part[MESSAGE_MAX], path[MESSAGE_MAX];
     int end = box.x + box.width;
-    const char *after = status->message + status->path_at + status->path_length;
-    snprintf(part, sizeof part, "%.*s", status->path_at, status->message);
-    snprintf(path, sizeof path, "%.*s", status->path_length,
-             status->message + status->path_at);
+    const char *after = ui->message + ui->path_at + ui->path_length;
+    snprintf(part, sizeof part, "%.*s", ui->path_at, ui->message);
+    snprintf(path, sizeof path, "%.*s", ui->path_length,
+             ui->message + ui->path_at);
     int room = box.width - Canvas_measure(canvas, part);
     int left = room - Canvas_measure(canvas, after);
     box.x = Canvas_put(canvas, box.y, box.x, end, style, part);
@@ -89,14 +104,16 @@ static void draw_message(struct Canvas *canvas, struct Box box,
     Canvas_fit(canvas, box, style, CUT_END, after);
 }
 
-void Bottom_draw(struct Canvas *canvas, int y, struct BottomKeys keys,
-                 const struct Status *status)
+void Bottom_draw(struct Ui *ui)
 {
+    struct Canvas *canvas = &ui->canvas;
+    int y = ui->layout.footer_y;
+    struct Box box = {y, 1, canvas->width - 2};
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_LABEL);
-    if (status->prompt)
-        draw_prompt(canvas, y, status);
-    else if (status->message)
-        draw_message(canvas, (struct Box){y, 1, canvas->width - 2}, status);
+    if (ui->prompt.kind != PROMPT_NONE)
+        draw_prompt(canvas, y, &ui->prompt);
+    else if (*ui->message && Feed_now() < ui->message_until)
+        draw_message(ui, box);
     else
-        draw_keys(canvas, y, keys);
+        draw_keys(ui, box);
 }

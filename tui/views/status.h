@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// struct Status contains data for a frame that are not in the model, for
-// example the message on the bottom line. frame.c fills struct Status, and
-// views draw its contents.
+// struct Status contains data for the header of a frame that are not in the
+// model. frame.c fills struct Status, and views draw its contents.
 #pragma once
 
 #include "tui/views/display.h"
 
 #include <stdbool.h>
-
-#define MESSAGE_MAX 1024
 
 struct Status {
     const char *version;
@@ -33,14 +30,6 @@ struct Status {
     // Text of the process that says why no snapshot has come yet, or NULL. The
     // text may contain control characters.
     const char *notice;
-    // Message on the bottom line (NULL = the keys are shown).
-    const char *message;
-    // Position and length in bytes of a path in `message` (0 = no path).
-    int path_at, path_length;
-    bool alert; // True if the message reports a failure.
-    // A question that is shown instead of the message, or NULL.
-    const char *prompt;
-    const char *typed;
 };
 
 // Returns the text that a view shows before the first snapshot.

@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define MESSAGE_MAX 1024
+
 struct Ui {
     const struct View *const *views; // VIEW_COUNT views, borrowed.
     struct Feed *feed;               // Source of the snapshots, borrowed.
