@@ -37,7 +37,7 @@ static void set_up(struct Fixture *f)
     f->on = true;
     Exceptions_reset(&f->exceptions);
     Exceptions_begin(&f->exceptions, f->ticks, cpu_ns(f), HZ, 0);
-    Exceptions_limit(&f->exceptions, f->ticks, .01, 4);
+    Exceptions_limit(&f->exceptions, f->ticks, .02, 4);
 }
 
 static void tear_down(struct Fixture *f)
@@ -194,7 +194,7 @@ TEST_FIXTURE(test_errors_stay_numbers_and_large_errors_hide_estimates)
 
     Exceptions_limit(e, f->ticks, INFINITY, 4);
     run(f, 100000, .9);
-    Exceptions_limit(e, f->ticks, .01, 4); // Earlier events stay free.
+    Exceptions_limit(e, f->ticks, .02, 4); // Earlier events stay free.
     assert_true(e->tokens > 0);
     run(f, 100000, 1); // A burst, then only rare exceptions.
     run(f, 1, 4000);

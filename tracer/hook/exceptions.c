@@ -8,7 +8,7 @@
 #include <string.h>
 
 // Fraction of the budget that fills the bucket.
-#define PART 0.2
+#define PART 0.1
 // Seconds of income in a full bucket, and the smallest and the largest number
 // of tokens in a full bucket.
 #define FULL_S 10.0
