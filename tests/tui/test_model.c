@@ -201,7 +201,7 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
     loop[9] = *loop;
     loop[9].id = 900;
     loop[9].name = "never ends";
-    loop[9].oldest_s = 600;
+    loop[9].oldest_s = loop[9].age_s = 600;
     assert_int_equal(Model_push(&model, snapshot), 0);
     Model_sort_by(&model, COLUMN_AVG);
     Model_invert(&model);

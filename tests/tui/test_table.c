@@ -314,6 +314,8 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
         {NAN, .01, .02, 19, 0, 606, false},
         {NAN, .01, .02, 19, NULL_U64, 0, false},
     };
+    struct PartShares parts = {.waits[WAITS_SOCKET] = .93};
+
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         function.oldest_s = cases[i].oldest;
         function.wall_p99_s = cases[i].p99;
@@ -327,7 +329,28 @@ TEST_WITH(test_a_call_that_hangs, set_up, NULL)
         assert_int_equal(strchr(cell.text, '!') != NULL, cases[i].hangs);
         assert_int_equal(cell.style == STYLE_ALERT, cases[i].hangs);
     }
+    // A main loop that begins late is idle, has hits, or calls what runs.
+    function.oldest_s = function.age_s = row.uptime_s = 30;
+    row.uptime_s += 6;
+    function.calls = function.in_flight = 1;
+    function.wall_p99_s = function.wall_max_s = NAN;
+    function.total_share = .93;
+    function.total_parts = &parts;
+    function.total_part_count = 1;
+    assert_true(Row_hangs(&row));
+    function.age_s = 2;
+    assert_false(Row_hangs(&row));
+    function.age_s = 30;
+    parts.waits[WAITS_SOCKET] = .17;
+    parts.waits[WAITS_IDLE] = .76;
+    assert_false(Row_hangs(&row));
+    parts.waits[WAITS_SOCKET] = .91;
+    parts.waits[WAITS_IDLE] = 0;
+    assert_false(Row_hangs(&row));
+    function.cpu_share = .015; // Most of what runs is its own code.
+    assert_true(Row_hangs(&row));
     // The calls in flight are not among the counted calls, so ten have ended.
+    function.wall_p99_s = .01;
     function.calls = 12;
     function.in_flight = 30;
     function.oldest_s = 5;

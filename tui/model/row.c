@@ -241,12 +241,31 @@ double Row_cpu(const struct Row *row)
     return calls > 0 ? row->cpu_s / calls : NAN;
 }
 
+// Returns true if the function's calls in flight look like main loops: code
+// below them runs or waits for the next event, or the only call has had hits
+// long after its beginning. A call that mainly runs its own code is no main
+// loop.
+static bool is_main_loop(const struct Row *row)
+{
+    const struct Function *now = row->now;
+    const double *waits =
+        now->total_part_count ? now->total_parts->waits : NULL;
+    double idle = waits ? waits[WAITS_IDLE] : 0;
+    double runs = waits ? now->total_share : 0;
+    for (int kind = 0; waits && kind < WAIT_KINDS; kind++)
+        runs -= waits[kind];
+    return (now->in_flight == 1 && now->age_s < now->oldest_s / 2) ||
+           (idle + runs >= RUNS_SHARE * Row_u64(now->in_flight) &&
+            !(now->cpu_share > runs / 2));
+}
+
 bool Row_is_late(const struct Row *row)
 {
     const struct Function *now = row->now;
     // If a stack has shown a call, its age is only a lower bound.
     return Row_u64(now->calls) >= Row_u64(now->in_flight) &&
-           row->uptime_s - now->oldest_s > HANG_LATE_S && OwnFile_is(now->file);
+           row->uptime_s - now->oldest_s > HANG_LATE_S &&
+           OwnFile_is(now->file) && !is_main_loop(row);
 }
 
 bool Row_hangs(const struct Row *row)

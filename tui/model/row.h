@@ -39,7 +39,8 @@ enum ColumnId { // Columns in the order on the screen.
 // HANG_ENDED calls of the function must have ended, because a main loop or a
 // thread of a pool may run for hours. Fewer calls are enough for the program's
 // own function if all its calls began later than HANG_LATE_S seconds after
-// tracing. If none of them has ended, one hangs after HANG_FIRST_S seconds.
+// tracing, and look like no main loop. If none of them has ended, one hangs
+// after HANG_FIRST_S seconds.
 #define HANG_S 1.0
 #define HANG_ENDED 10
 #define HANG_TIMES 10
@@ -140,7 +141,7 @@ bool Row_may_run(const struct Function *function);
 // if the CPU time or the number of calls is not known.
 double Row_cpu(const struct Row *row);
 // Returns true if the function's calls in flight began when the program had
-// already run for some time, so the function is no main loop.
+// already run for some time, and look like no main loop.
 bool Row_is_late(const struct Row *row);
 // Returns true if the function's oldest unfinished call hangs.
 bool Row_hangs(const struct Row *row);
