@@ -7,7 +7,6 @@
 #include "formats/perfetto.h"
 #include "formats/profile_file.h"
 #include "formats/recording_reader.h"
-#include "formats/run_facts.h"
 #include "formats/trace_writer.h"
 #include "formats/wait_sums.h"
 #include "ipc/base/heap.h"
@@ -342,7 +341,7 @@ int Conversion_run(struct Conversion *conversion)
         for (j = 0; j < readers[i].view.chunk_count; j++)
             conversion->events += readers[i].view.chunks[j]->event_count;
     if (!error && conversion->facts)
-        RunFacts_fill(conversion->facts, &readers[0]);
+        RecordingReader_facts(&readers[0], conversion->facts);
     if (!error)
         error = write_output(conversion, readers, &result);
     conversion->bytes = result.bytes;

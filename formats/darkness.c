@@ -79,19 +79,14 @@ void Darkness_update(const struct Bytes *seen, uint64_t until,
     *count = kept;
 }
 
-static size_t lower_bound(const struct Darkness *all, size_t count, uint64_t id)
-{
-    return ARRAY_BOUND(count, all[middle].id < id);
-}
-
 const struct Darkness *Darkness_of(const struct Bytes *seen, uint32_t id,
                                    size_t *count)
 {
     const struct Darkness *all = (const struct Darkness *)seen->data;
     size_t all_count = seen->size / sizeof *all;
-    size_t begin = lower_bound(all, all_count, id);
+    size_t begin = ARRAY_BOUND(all_count, all[middle].id < id);
 
-    *count = lower_bound(all, all_count, (uint64_t)id + 1) - begin;
+    *count = ARRAY_BOUND(all_count, all[middle].id <= id) - begin;
     return *count ? all + begin : NULL;
 }
 

@@ -392,11 +392,11 @@ static int compare_chunks(const void *a, const void *b)
     return by ? by : compare(left->event_count, right->event_count);
 }
 
-static int compare_names(const void *a, const void *b)
+// Compares structs whose first member is a 32-bit number: names by their id,
+// and threads by their number.
+static int compare_numbers(const void *a, const void *b)
 {
-    const struct ReadName *left = a, *right = b;
-
-    return compare(left->id, right->id);
+    return compare(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 // Returns the number of missing chunks of a thread. The sequence numbers of a
@@ -426,20 +426,6 @@ static void show_chunk(struct RecordingReader *reader,
         view->last_ticks = chunk->last_ticks;
 }
 
-static int compare_threads(const void *a, const void *b)
-{
-    const struct TimelineThread *left = a, *right = b;
-
-    return compare(left->number, right->number);
-}
-
-static int compare_listed(const void *a, const void *b)
-{
-    const struct RecordingThread *left = a, *right = b;
-
-    return compare(left->number, right->number);
-}
-
 static const struct RecordingThread *
 find_listed(const struct RecordingReader *reader, uint32_t number)
 {
@@ -448,7 +434,7 @@ find_listed(const struct RecordingReader *reader, uint32_t number)
     if (!reader->listed.size)
         return NULL;
     return bsearch(&key, reader->listed.data, reader->listed.size / sizeof key,
-                   sizeof key, compare_listed);
+                   sizeof key, compare_numbers);
 }
 
 // Copies the numbers and the name of the thread from the list of threads.
@@ -522,7 +508,7 @@ static void show_silent(struct RecordingReader *reader)
         struct TimelineThread thread = {.number = listed->number};
 
         if (known && bsearch(&thread, reader->threads.data, known,
-                             sizeof thread, compare_threads))
+                             sizeof thread, compare_numbers))
             continue;
         update(&thread, listed);
         Bytes_put(&reader->threads, &thread, sizeof thread);
@@ -530,7 +516,7 @@ static void show_silent(struct RecordingReader *reader)
     count = reader->threads.size / sizeof(struct TimelineThread);
     if (count > known)
         qsort(reader->threads.data, count, sizeof(struct TimelineThread),
-              compare_threads);
+              compare_numbers);
 }
 
 // Makes the view from the chunks and returns 0 or -ENOMEM.
@@ -575,7 +561,7 @@ static bool find_name(void *context, uint32_t id, struct PerfettoName *name)
     if (reader->names.size)
         found =
             bsearch(&key, reader->names.data, reader->names.size / sizeof key,
-                    sizeof key, compare_names);
+                    sizeof key, compare_numbers);
     if (!found)
         return reader->source &&
                reader->source->name(reader->source->context, id, name);
@@ -652,7 +638,7 @@ static int read_all(struct RecordingReader *reader)
         return error < 0 ? error : -ENOMEM;
     if (reader->names.size)
         qsort(reader->names.data, reader->names.size / sizeof(struct ReadName),
-              sizeof(struct ReadName), compare_names);
+              sizeof(struct ReadName), compare_numbers);
     describe(reader);
     return 0;
 }
@@ -756,4 +742,24 @@ void RecordingReader_close(struct RecordingReader *reader)
     if (reader->recording)
         Recording_put(reader->recording);
     memset(reader, 0, sizeof *reader);
+}
+
+void RecordingReader_facts(const struct RecordingReader *reader,
+                           struct Snapshot *out)
+{
+    static const char *const settings[] = {"version", "chosen", "budget",
+                                           "filter"};
+    const struct PerfettoTrace *trace = &reader->trace;
+    size_t i;
+
+    out->schema = SNAPSHOT_SCHEMA;
+    out->pid = (uint64_t)trace->pid;
+    out->command = Snapshot_text(out, trace->command);
+    out->python = Snapshot_text(out, trace->python);
+    out->mode = Snapshot_text(out, trace->mode);
+    out->threshold = trace->threshold;
+    out->tsc_hz = trace->hz;
+    for (i = 0; trace->settings && i < sizeof settings / sizeof *settings; i++)
+        Record_take(&SNAPSHOT_RECORD, out, trace->settings, settings[i],
+                    &out->arena);
 }

@@ -102,3 +102,8 @@ int RecordingReader_read(struct RecordingReader *reader,
 // sentence in `why` that names the error.
 int RecordingReader_probe(const char *path, char *why, size_t why_size);
 void RecordingReader_close(struct RecordingReader *reader);
+// Fills in the facts that the recording contains about its program and about
+// the settings of the trace. A fact is null if the recording does not contain
+// it, or if memory is out.
+void RecordingReader_facts(const struct RecordingReader *reader,
+                           struct Snapshot *out);

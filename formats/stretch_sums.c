@@ -78,7 +78,7 @@ static void find_all(struct StretchSums *sums)
 void StretchSums_init(struct StretchSums *sums,
                       const struct RecordingReader *reader)
 {
-    *sums = (struct StretchSums){.reader = reader};
+    *sums = (struct StretchSums){.reader = reader, .armed = NAN};
     Flame_init(&sums->flame);
     find_all(sums);
 }
@@ -325,26 +325,6 @@ static void add_chunk(struct StretchSums *sums, struct EventBuffer *buffer,
             add_event(sums, &events[i]);
 }
 
-static void clear(struct StretchSums *sums)
-{
-    SumTable_clear(&sums->functions);
-    SumTable_clear(&sums->callers);
-    SumTable_clear(&sums->threads);
-    SumTable_clear(&sums->instructions);
-    SumTable_clear(&sums->pairs);
-    SumTable_clear(&sums->spans.calls);
-    WaitSums_clear(&sums->waits);
-    sums->spans.full = false;
-    memset(sums->curve, 0, sizeof sums->curve);
-    Flame_release(&sums->flame);
-    Flame_init(&sums->flame);
-    sums->change_count = sums->events = sums->lost = 0;
-    sums->samples = sums->overheads = 0;
-    sums->cpu_ns = sums->else_ns = sums->overhead = 0;
-    sums->armed = NAN;
-    sums->stamp = 0;
-}
-
 static void sort(struct StretchSums *sums)
 {
     SumTable_sort(&sums->functions);
@@ -370,13 +350,15 @@ static void choose(struct StretchSums *sums, double from_s, double to_s)
 int StretchSums_read(struct StretchSums *sums, double from_s, double to_s,
                      const struct RecordingWatch *watch)
 {
-    const struct TimelineView *view = sums->reader->trace.view;
+    const struct RecordingReader *reader = sums->reader;
+    const struct TimelineView *view = reader->trace.view;
     struct SampleReader *samples = Heap_zeroed(1, sizeof *samples);
     struct EventBuffer buffer = {0};
     int error = samples ? 0 : -ENOMEM;
     size_t i;
 
-    clear(sums);
+    StretchSums_release(sums);
+    StretchSums_init(sums, reader);
     choose(sums, from_s, to_s);
     for (i = 0; !error && i < view->chunk_count; i++) {
         if (is_beside(sums, view->chunks[i]))

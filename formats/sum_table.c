@@ -4,7 +4,6 @@
 #include "ipc/base/array.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define FIRST_ROOM 256u
 
@@ -12,13 +11,6 @@ void SumTable_release(struct SumTable *table)
 {
     Heap_free(table->sums);
     *table = (struct SumTable){0};
-}
-
-void SumTable_clear(struct SumTable *table)
-{
-    if (table->sums)
-        memset(table->sums, 0, table->room * sizeof *table->sums);
-    table->count = 0;
 }
 
 static struct Sum *place_of(const struct SumTable *table, uint64_t key)
@@ -82,27 +74,18 @@ void SumTable_sort(struct SumTable *table)
     for (i = 0; i < table->room; i++)
         if (table->sums[i].key)
             table->sums[kept++] = table->sums[i];
-    if (table->room)
-        memset(table->sums + kept, 0,
-               (table->room - kept) * sizeof *table->sums);
     if (kept)
         qsort(table->sums, kept, sizeof *table->sums, by_key);
-}
-
-// Returns the index of the first sum whose key is `key` or higher.
-static size_t lower_bound(const struct SumTable *table, uint64_t key)
-{
-    return ARRAY_BOUND(table->count, table->sums[middle].key < key);
 }
 
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,
                               size_t *count)
 {
-    size_t begin = lower_bound(table, Sum_key(first, 0));
-    size_t end = lower_bound(table, (uint64_t)first << 32 | UINT32_MAX);
+    size_t begin =
+        ARRAY_BOUND(table->count, Sum_first(&table->sums[middle]) < first);
+    size_t end =
+        ARRAY_BOUND(table->count, Sum_first(&table->sums[middle]) <= first);
 
-    if (end < table->count && Sum_first(&table->sums[end]) == first)
-        end++;
     *count = end - begin;
     return *count ? table->sums + begin : NULL;
 }

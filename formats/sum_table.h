@@ -50,15 +50,13 @@ static inline uint32_t Sum_second(const struct Sum *sum)
 }
 
 void SumTable_release(struct SumTable *table);
-// Removes all sums, but keeps the memory of the table.
-void SumTable_clear(struct SumTable *table);
 // Returns the sum with the key `key`. If the table has no sum with this key,
 // adds a sum of zeros. Returns NULL if the table is full or memory is out. The
 // returned pointer is valid until the next call of SumTable_get.
 struct Sum *SumTable_get(struct SumTable *table, uint64_t key);
 // Sorts the sums by key, and moves them to the beginning of table->sums. After
-// SumTable_sort, table->sums[0..count) may be read, and SumTable_clear must be
-// called before the next call of SumTable_get.
+// SumTable_sort, table->sums[0..count) may be read, and SumTable_get must not
+// be called any more.
 void SumTable_sort(struct SumTable *table);
 // Returns the first sum in a sorted table whose key begins with the number
 // `first`. Sets *count to the number of sums whose keys begin with `first`.

@@ -5,8 +5,6 @@
 #include "formats/summary_listing.h"
 #include "tracer/timeline/ring.h"
 
-#include <math.h>
-
 #define UNIT_BYTES 2u
 
 static const char *opcode(const struct StretchSums *sums, struct Listing *out,
@@ -25,25 +23,12 @@ static void fill_row(const struct StretchSums *sums, struct Listing *out,
     uint64_t i, kept = sums->change_count < STRETCH_CHANGES ? sums->change_count
                                                             : STRETCH_CHANGES;
 
-    *row = (struct ListingRow){
-        .offset = (uint64_t)UNIT_BYTES * Sum_second(sum),
-        .line = line ? line : NULL_U64,
-        .opcode = opcode(sums, out, base),
-        .argument = NULL_U64,
-        .target = NULL_U64,
-        .hits = NULL_U64,
-        .hits_exact = NULL_U64,
-        .cycles = NAN,
-        .armed = NULL_U64,
-        .specializable = NULL_U64,
-        .samples = sum->samples,
-        .c_samples = sum->calls,
-        .was_specialized = NULL_U64,
-        .taken = NULL_U64,
-        .line_hits = NULL_U64,
-        .line_hits_exact = NULL_U64,
-        .line_hits_per_s = NAN,
-    };
+    Record_clear(&LISTING_ROW_RECORD, row);
+    row->offset = (uint64_t)UNIT_BYTES * Sum_second(sum);
+    row->line = line ? line : NULL_U64;
+    row->opcode = opcode(sums, out, base);
+    row->samples = sum->samples;
+    row->c_samples = sum->calls;
     for (i = 0; i < kept && line; i++) {
         const struct StretchChange *change = &sums->changes[i];
 

@@ -6,7 +6,6 @@
 // in the chosen stretch of the run.
 #include "formats/summary_snapshot.h"
 #include "formats/darkness.h"
-#include "formats/run_facts.h"
 #include "formats/summary_lines.h"
 #include "ipc/base/heap.h"
 #include "ipc/own_file.h"
@@ -241,43 +240,12 @@ static void fill_function(struct Maker *maker, struct Function *f,
     struct PerfettoName name = {0};
 
     StretchSums_name(sums, id, &name);
-    *f = (struct Function){
-        .id = id,
-        .name = text_of(maker, name.name ? name.name : RETIRED),
-        .file = text_of(maker, name.file),
-        .line = name.line ? name.line : NULL_U64,
-        .calls_estimated = NAN,
-        .calls_error = NAN,
-        .calls_per_s = NAN,
-        .rate_estimated = NULL_U64,
-        .self_cycles = NULL_U64,
-        .total_cycles = NULL_U64,
-        .avg_cycles = NAN,
-        .avg_estimated = NULL_U64,
-        .min_cycles = NAN,
-        .p50_cycles = NAN,
-        .p99_cycles = NAN,
-        .waited_cycles = NULL_U64,
-        .state = state_of(&armed, sum),
-        .age_s = NAN,
-        .sites = NULL_U64,
-        .dark_sites = NULL_U64,
-        .specialized_sites = NULL_U64,
-        .specializable_sites = NULL_U64,
-        .calls_per_s_error = NAN,
-        .missed_per_s = NAN,
-        .wall_p50_s = NAN,
-        .wall_p99_s = NAN,
-        .wall_max_s = NAN,
-        .in_flight = NULL_U64,
-        .oldest_s = NAN,
-        .await_s = NAN,
-        .gil_blocked_share = NAN,
-        .gil_blocked_s = NAN,
-        .raised = NULL_U64,
-        .raised_estimated = NULL_U64,
-        .in_flight_is_least = NULL_U64,
-    };
+    Record_clear(&FUNCTION_RECORD, f);
+    f->id = id;
+    f->name = text_of(maker, name.name ? name.name : RETIRED);
+    f->file = text_of(maker, name.file);
+    f->line = name.line ? name.line : NULL_U64;
+    f->state = state_of(&armed, sum);
     if (sum->what)
         f->age_s = fmax(sums->to_s - StretchSums_s(sums, sum->what), 0);
     count_calls(maker, f, sum, &armed);
@@ -286,13 +254,10 @@ static void fill_function(struct Maker *maker, struct Function *f,
 
 // Copies the row of a function from the final snapshot. The shares are computed
 // again, because the shares in the final snapshot cover only the last minute of
-// the run.
+// the run. `sum` is NULL if the function has no events and no samples.
 static void take_function(struct Maker *maker, struct Function *f,
-                          const struct Function *last)
+                          const struct Function *last, const struct Sum *sum)
 {
-    size_t count;
-    const struct Sum *sum =
-        SumTable_of(&maker->sums->functions, (uint32_t)last->id, &count);
     double uptime = maker->final->uptime_s;
     double calls =
         last->calls_exact == 1 ? (double)last->calls : last->calls_estimated;
@@ -306,14 +271,7 @@ static void take_function(struct Maker *maker, struct Function *f,
     if (f->rate_estimated == 1)
         f->calls_per_s_error = last->calls_error * f->calls_per_s;
     f->gil_blocked_share = last->gil_blocked_s / uptime;
-    fill_shares(maker, f, count ? sum : NULL);
-}
-
-static int by_id(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-    return left < right ? -1 : left > right;
+    fill_shares(maker, f, sum);
 }
 
 static int by_share(const void *a, const void *b)
@@ -423,22 +381,21 @@ static size_t list_functions(struct Maker *maker, struct Function *rows)
 static size_t take_functions(struct Maker *maker, struct Function *rows)
 {
     const struct SumTable *sums = &maker->sums->functions;
-    size_t i, count = 0, taken = maker->final->function_count;
-    uint64_t *ids = Heap_zeroed(taken + 1, sizeof *ids);
+    bool *listed = Heap_zeroed(sums->count + 1, sizeof *listed);
+    size_t i, found, count = 0;
 
-    for (i = 0; ids && i < taken; i++) {
-        take_function(maker, &rows[count++], &maker->final->functions[i]);
-        ids[i] = maker->final->functions[i].id;
+    for (; listed && count < maker->final->function_count; count++) {
+        const struct Function *last = &maker->final->functions[count];
+        const struct Sum *sum = SumTable_of(sums, (uint32_t)last->id, &found);
+
+        take_function(maker, &rows[count], last, sum);
+        if (sum)
+            listed[sum - sums->sums] = true;
     }
-    if (ids && taken)
-        qsort(ids, taken, sizeof *ids, by_id);
-    for (i = 0; ids && i < sums->count; i++) {
-        uint64_t id = Sum_first(&sums->sums[i]);
-
-        if (!bsearch(&id, ids, taken, sizeof *ids, by_id))
+    for (i = 0; listed && i < sums->count; i++)
+        if (!listed[i])
             fill_function(maker, &rows[count++], &sums->sums[i]);
-    }
-    Heap_free(ids);
+    Heap_free(listed);
     return count;
 }
 
@@ -730,7 +687,7 @@ static void fill_head(struct Maker *maker)
     struct Snapshot *out = maker->out;
     double s = maker->length_ns / 1e9;
 
-    RunFacts_fill(out, sums->reader);
+    RecordingReader_facts(sums->reader, out);
     out->uptime_s = sums->to_s;
     out->events = sums->events;
     out->lost = sums->lost;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See wait_sums.h.
 #include "formats/wait_sums.h"
 
 #include <math.h>
@@ -9,14 +8,6 @@ void WaitSums_release(struct WaitSums *sums)
 {
     SumTable_release(&sums->functions);
     SumTable_release(&sums->threads);
-}
-
-void WaitSums_clear(struct WaitSums *sums)
-{
-    SumTable_clear(&sums->functions);
-    SumTable_clear(&sums->threads);
-    memset(sums->all, 0, sizeof sums->all);
-    sums->stamp = 0;
 }
 
 void WaitSums_sort(struct WaitSums *sums)

@@ -28,7 +28,6 @@ struct WaitSums { // An empty struct has only zero bytes.
 };
 
 void WaitSums_release(struct WaitSums *sums);
-void WaitSums_clear(struct WaitSums *sums);
 void WaitSums_sort(struct WaitSums *sums);
 // Adds the fraction `part` of a wait.
 void WaitSums_add(struct WaitSums *sums, const struct TimelineSample *sample,

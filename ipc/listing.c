@@ -28,7 +28,7 @@ static const struct Field ROW_FIELDS[] = {
     BOOL(ListingRow, line_hits_exact),
     F64(ListingRow, line_hits_per_s),
 };
-static const struct Record ROW_RECORD =
+const struct Record LISTING_ROW_RECORD =
     RECORD(ListingRow, "instruction", ROW_FIELDS);
 
 static const struct Field NATIVE_FIELDS[] = {
@@ -49,7 +49,7 @@ static const struct Field LISTING_FIELDS[] = {
     BOOL(Listing, words),
     F64(Listing, process_start_s),
     F64(Listing, at_s),
-    LIST(Listing, rows, row_count, ROW_RECORD),
+    LIST(Listing, rows, row_count, LISTING_ROW_RECORD),
     LIST(Listing, natives, native_count, NATIVE_RECORD),
     U64(Listing, waits_line),
     F64(Listing, waits_s),

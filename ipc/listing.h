@@ -7,8 +7,7 @@
 #include "ipc/base/arena.h"
 #include "ipc/record.h"
 
-// A row of a listing: A row of a listing, for one instruction and the
-// EXTENDED_ARGs before it.
+// A row of a listing, for one instruction and the EXTENDED_ARGs before it.
 struct ListingRow {
     uint64_t offset; // Offset of the instruction in its code object, in bytes.
     // Line in the source file; null if the instruction has no line.
@@ -100,6 +99,7 @@ struct Listing {
 };
 
 extern const struct Record LISTING_RECORD; // The schema of a whole listing.
+extern const struct Record LISTING_ROW_RECORD;
 
 #define LISTING_ROWS 32768  // Maximum number of rows of a listing.
 #define LISTING_NATIVES 256 // Maximum number of C functions of a listing.
