@@ -136,15 +136,13 @@ static int store(const struct FormatsFile *file, const struct Bytes *bytes,
                  uint64_t *size)
 {
     struct Output output;
-    int error = file->descriptor ? Output_borrow(&output, file->descriptor,
-                                                 file->opened, file->path)
-                                 : Output_open(&output, file->path);
+    int error = Output_open(&output, file);
 
     if (error)
         return error;
     error = Output_write(&output, bytes->data, bytes->size);
     if (!error)
-        return Output_commit(&output, file->overwrite, size);
+        return Output_commit(&output, size);
     Output_abort(&output);
     return error;
 }
@@ -313,16 +311,13 @@ static int write_output(struct Conversion *conversion,
     const struct FormatsFile *output = &conversion->output;
     struct PerfettoTrace *first = &readers[0].trace;
 
-    first->descriptor = output->descriptor;
-    first->opened = output->opened;
-    first->overwrite = output->overwrite;
     first->progress = writing_goes_on;
     first->watcher = conversion;
     if (!output->descriptor && !output->overwrite &&
         OutputName_is_taken(output->path))
         return -EEXIST;
     if (!FileKind_is_profile(output->path))
-        return Perfetto_write(first, output->path, result);
+        return Perfetto_write(first, output, result);
     return first->next ? -EINVAL : convert_stacks(readers, conversion, result);
 }
 

@@ -20,11 +20,12 @@ static bool make_room(struct EventBuffer *buffer, size_t size)
 const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                                      const struct TimelineChunk *chunk)
 {
-    size_t events = TimelineChunk_event_bytes(chunk),
-           open = TimelineChunk_open_bytes(chunk);
+    size_t events = chunk->event_count * sizeof(struct Event);
+    size_t open = chunk->open_count * sizeof *buffer->open;
     uint8_t *block;
 
     buffer->open = NULL;
+    buffer->open_count = 0;
     // One more byte is allocated, so that an empty chunk also has an address.
     if (open > chunk->size || !make_room(buffer, events + chunk->size + 1))
         return NULL;
@@ -36,15 +37,8 @@ const struct Event *EventBuffer_read(struct EventBuffer *buffer,
                        chunk->event_count) != chunk->event_count)
         return NULL;
     buffer->open = (struct OpenCall *)block;
+    buffer->open_count = chunk->open_count;
     return (struct Event *)buffer->bytes;
-}
-
-const struct OpenCall *EventBuffer_open(const struct EventBuffer *buffer,
-                                        const struct TimelineChunk *chunk,
-                                        size_t *count)
-{
-    *count = buffer->open ? chunk->open_count : 0;
-    return buffer->open;
 }
 
 void EventBuffer_release(struct EventBuffer *buffer)

@@ -6,11 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-struct json_object *JsonEvent_number(uint64_t value)
-{
-    return json_object_new_uint64(value);
-}
-
 struct json_object *JsonEvent_micros(uint64_t ns)
 {
     char digits[32];
@@ -53,7 +48,8 @@ struct json_object *JsonEvent_new(const struct JsonWriter *json,
     JsonTree_add(&event, "ph", json_object_new_string(phase));
     JsonTree_add(&event, "pid", json_object_new_int64(json->base.trace->pid));
     JsonTree_add(&event, "tid", json_object_new_int64(json->tid));
-    JsonTree_add(&event, "name", JsonTree_text(name));
+    if (name)
+        JsonTree_add(&event, "name", JsonTree_text(name));
     return event;
 }
 

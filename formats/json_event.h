@@ -23,10 +23,8 @@ struct JsonWriter {
     uint64_t sample_us; // Time of the newest sample in us.
 };
 
-// Makes a JSON number. The functions of this file that return a JSON object
-// return NULL if memory is out.
-struct json_object *JsonEvent_number(uint64_t value);
-// Makes a JSON number of microseconds with three decimals.
+// Makes a JSON number of microseconds with three decimals. The functions of
+// this file that return a JSON object return NULL if memory is out.
 struct json_object *JsonEvent_micros(uint64_t ns);
 // Returns the object as JSON text, which the object owns. If memory is out,
 // `data` of the result is NULL.
@@ -36,7 +34,8 @@ struct EncodedPiece JsonEvent_print(struct json_object *object);
 // ownership of `object`. Returns 0 or -errno.
 int JsonWriter_put(struct JsonWriter *json, const char *before,
                    struct json_object *object);
-// Makes an event with the members that all events have. `name` is copied.
+// Makes an event with the members that all events have. `name` is copied. If
+// `name` is NULL, the event has no name.
 struct json_object *JsonEvent_new(const struct JsonWriter *json,
                                   const char *phase, const char *name);
 // Writes the event and takes ownership of the event. Returns 0 or -errno.

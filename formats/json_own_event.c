@@ -52,7 +52,7 @@ int JsonOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
 static int begin_task(struct JsonWriter *json, uint64_t ticks,
                       const struct Mark *task)
 {
-    uint64_t key = Trace_task_key(task->number);
+    uint64_t key = Trace_key(KEY_TASK, task->number, 0);
     bool again = Encoded_find_number(&json->base.encoded, key);
     struct json_object *args = json_object_new_object(), *event;
     char name[MARK_NAME + 1], id[32];
@@ -63,7 +63,7 @@ static int begin_task(struct JsonWriter *json, uint64_t ticks,
     snprintf(id, sizeof id, "0x%x%08" PRIx32, (unsigned)json->base.trace->pid,
              task->number);
     event = JsonEvent_new(json, "B", name);
-    JsonTree_add(&args, "task", JsonEvent_number(task->number));
+    JsonTree_add(&args, "task", json_object_new_uint64(task->number));
     JsonTree_add(&event, "cat", JsonTree_text("task"));
     JsonTree_add(&event, "ts",
                  JsonEvent_micros(TraceWriter_ns(&json->base, ticks)));
@@ -81,20 +81,14 @@ int JsonOwnEvent_task(struct TraceWriter *writer, uint64_t ticks,
                       const struct Mark *task)
 {
     struct JsonWriter *json = (struct JsonWriter *)writer;
-    uint64_t ns = TraceWriter_ns(writer, ticks);
-    char text[128];
-    int size, error;
+    struct json_object *event;
 
     writer->last = ticks;
     if (task)
         return begin_task(json, ticks, task);
-    size = snprintf(text, sizeof text,
-                    ",\n{\"ph\":\"E\",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64
-                    ".%03u}",
-                    (int)writer->trace->pid, (int)json->tid, ns / 1000,
-                    (unsigned)(ns % 1000));
-    error = TraceWriter_put(writer, text, (size_t)size);
-    return error ? error : TraceWriter_count(writer);
+    event = JsonEvent_new(json, "E", NULL);
+    JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
+    return JsonEvent_put(json, event);
 }
 
 static int put_own_event(struct JsonWriter *json, struct json_object *event,
@@ -141,7 +135,7 @@ int JsonOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
     JsonTree_add(&args, "function", JsonTree_text(name.name));
     JsonTree_add(&args, "file", JsonTree_text(name.file));
     if (change->line)
-        JsonTree_add(&args, "line", JsonEvent_number(change->line));
+        JsonTree_add(&args, "line", json_object_new_uint64(change->line));
     return put_own_event(json, event, ns, args);
 }
 
@@ -162,7 +156,7 @@ static int put_slice(struct JsonWriter *json, const struct TraceSlice *slice,
     for (; !end && note < slice->notes + TRACE_NOTES && note->key; note++)
         JsonTree_add(&args, note->key,
                      note->text ? JsonTree_text(note->text)
-                                : JsonEvent_number(note->number));
+                                : json_object_new_uint64(note->number));
     if (word)
         JsonTree_add(&args, word, json_object_new_boolean(true));
     return put_own_event(json, event, end ? slice->end_ns : slice->begin_ns,
@@ -211,7 +205,7 @@ int JsonOwnEvent_own(struct TraceWriter *writer)
 {
     struct json_object *data = json_object_new_object();
 
-    JsonTree_add(&data, "startTime", JsonEvent_number(0));
+    JsonTree_add(&data, "startTime", json_object_new_uint64(0));
     return put_profile((struct JsonWriter *)writer, writer->trace->pid, 0,
                        "Profile", data);
 }
@@ -226,9 +220,9 @@ static struct json_object *new_node(const struct JsonWriter *json,
 
     TraceWriter_frame(&json->base, id, label);
     JsonTree_add(&frame, "functionName", JsonTree_text(label));
-    JsonTree_add(&node, "id", JsonEvent_number(number));
+    JsonTree_add(&node, "id", json_object_new_uint64(number));
     if (parent)
-        JsonTree_add(&node, "parent", JsonEvent_number(parent));
+        JsonTree_add(&node, "parent", json_object_new_uint64(parent));
     JsonTree_add(&node, "callFrame", frame);
     return node;
 }
@@ -280,7 +274,7 @@ int JsonOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
     deltas = json_object_new_array();
     profile = json_object_new_object();
     data = json_object_new_object();
-    JsonTree_append(&ends, JsonEvent_number(node));
+    JsonTree_append(&ends, json_object_new_uint64(node));
     JsonTree_append(&deltas, json_object_new_int64(delta));
     JsonTree_add(&profile, "nodes", nodes);
     JsonTree_add(&profile, "samples", ends);

@@ -4,7 +4,6 @@
 // events is made once, by json-c. For each event the equal part is copied, and
 // the digits of the time are added.
 #include "formats/json_trace.h"
-#include "formats/instant.h"
 #include "formats/json_event.h"
 #include "formats/json_own_event.h"
 
@@ -128,12 +127,12 @@ static const struct EncodedEntry *encode_function(struct JsonWriter *json,
     snprintf(address, sizeof address, "0x%" PRIxPTR, name.address);
     JsonTree_add(&args, "code_ptr", JsonTree_text(address));
     JsonTree_add(&args, "file", JsonTree_text(name.file));
-    JsonTree_add(&args, "line", JsonEvent_number(name.line));
+    JsonTree_add(&args, "line", json_object_new_uint64(name.line));
     piece = JsonEvent_print(args);
     if (piece.data)
         piece.size--;
-    entry =
-        encode(json, Trace_function_key(id), JsonTree_text(name.name), piece);
+    entry = encode(json, Trace_key(KEY_FUNCTION, id, 0),
+                   JsonTree_text(name.name), piece);
     json_object_put(args);
     return entry;
 }
@@ -142,7 +141,7 @@ static const struct EncodedEntry *find_function(struct JsonWriter *json,
                                                 uint32_t id)
 {
     const struct EncodedEntry *entry =
-        Encoded_find(&json->base.encoded, Trace_function_key(id));
+        Encoded_find(&json->base.encoded, Trace_key(KEY_FUNCTION, id, 0));
 
     return entry ? entry : encode_function(json, id);
 }
@@ -166,7 +165,7 @@ static const struct EncodedEntry *encode_label(struct JsonWriter *json,
 static const struct EncodedEntry *find_loop(struct JsonWriter *json,
                                             uint32_t id, unsigned unit)
 {
-    uint64_t key = Trace_loop_key(id, unit);
+    uint64_t key = Trace_key(KEY_LOOP, id, unit);
     const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
     char what[32], offset[48];
 
@@ -180,16 +179,15 @@ static const struct EncodedEntry *find_loop(struct JsonWriter *json,
 static const struct EncodedEntry *find_instant(struct JsonWriter *json,
                                                uint32_t id, enum EventKind kind)
 {
-    uint64_t key = Trace_instant_key(id, kind);
+    uint64_t key = Trace_key(KEY_INSTANT, id, kind);
     const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
-    const struct Instant *instant = Instant_of(kind);
     char args[160];
 
     if (entry)
         return entry;
     snprintf(args, sizeof args, ",\"s\":\"t\",\"args\":{\"note\":\"%s\"",
-             instant->note);
-    return encode_label(json, key, instant->word, args);
+             Trace_instant_note(kind));
+    return encode_label(json, key, Trace_instant_word(kind), args);
 }
 
 // --- Table of the format -----------------------------------------------------
@@ -234,7 +232,7 @@ static int end_call(void *context, uint64_t ticks, uint32_t id,
 static const struct EncodedEntry *find_step(struct JsonWriter *json,
                                             uint32_t id, uint64_t what)
 {
-    uint64_t key = Trace_step_key(id, (unsigned)(what >> 32 & 0xffff));
+    uint64_t key = Trace_key(KEY_STEP, id, (unsigned)(what >> 32 & 0xffff));
     const struct EncodedEntry *entry = Encoded_find(&json->base.encoded, key);
     char label[TRACE_STEP], line[48];
 
@@ -298,7 +296,7 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
         return json->base.error;
     at =
         Digits_copy(at, Encoded_second(&writer->encoded, entry), entry->second);
-    if (Instant_of(kind)->lasts) {
+    if (kind == EVENT_WAIT) {
         at = PUT(at, ",\"ns\":");
         at = Digits_put(at, TraceWriter_span_ns(writer, event->what));
     }
@@ -314,7 +312,7 @@ static int write_gap(struct TraceWriter *writer, uint64_t ticks,
 
     snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
     event = JsonEvent_new(json, "i", name);
-    JsonTree_add(&args, "events", JsonEvent_number(count));
+    JsonTree_add(&args, "events", json_object_new_uint64(count));
     JsonTree_add(&event, "cat", JsonTree_text("ocular"));
     JsonTree_add(&event, "ts", JsonEvent_micros(TraceWriter_ns(writer, ticks)));
     JsonTree_add(&event, "s", JsonTree_text("t"));
@@ -341,7 +339,7 @@ static struct json_object *value_of(const struct TraceFact *fact)
     if (fact->kind == FACT_TEXT)
         return JsonTree_text(fact->text);
     if (fact->kind == FACT_NUMBER)
-        return JsonEvent_number(fact->number);
+        return json_object_new_uint64(fact->number);
     return fact->kind == FACT_NS ? JsonEvent_micros(fact->number)
                                  : json_object_new_double(fact->real);
 }
@@ -421,9 +419,9 @@ static struct json_object *merged_facts(struct TraceWriter *writer)
         forgotten += trace->view->forgotten;
     }
     TraceWriter_init(writer, writer->first);
-    replace(&other, "start_unix_ns", JsonEvent_number(start_of(writer)));
-    replace(&other, "lost_events", JsonEvent_number(lost));
-    replace(&other, "forgotten_events", JsonEvent_number(forgotten));
+    replace(&other, "start_unix_ns", json_object_new_uint64(start_of(writer)));
+    replace(&other, "lost_events", json_object_new_uint64(lost));
+    replace(&other, "forgotten_events", json_object_new_uint64(forgotten));
     if (covered.to) {
         replace(&other, "covered_from_us", JsonEvent_micros(covered.from));
         replace(&other, "covered_to_us", JsonEvent_micros(covered.to));
@@ -487,7 +485,7 @@ static int write_thread(struct TraceWriter *writer,
     error = put_meta(json, "thread_name", "name", JsonTree_text(thread->name));
     return error ? error
                  : put_meta(json, "thread_sort_index", "sort_index",
-                            JsonEvent_number(thread->number));
+                            json_object_new_uint64(thread->number));
 }
 
 static int write_tail(struct TraceWriter *writer)

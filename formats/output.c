@@ -8,6 +8,7 @@
 #include "ipc/base/opened.h"
 #include "ipc/file_kind.h"
 #include "tracer/timeline/output_name.h"
+#include "tracer/timeline/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -276,53 +277,43 @@ static int finish(struct OutputStream *stream)
 
 // --- Output file -----------------------------------------------------------
 
-int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
-                  const char *name)
+// Sets output->path to the file that `path` means. Returns 0 or -errno.
+static int name_target(struct Output *output, const char *path)
 {
-    memset(output, 0, sizeof *output);
-    output->stream = open_stream(fd, opened, FileKind_of(name).gzipped);
-    return output->stream ? 0 : -ENOMEM;
-}
+    int error = check_target(path);
 
-static int open_device(struct Output *output, const char *path)
-{
-    int fd = Opened_open(path, O_WRONLY | O_NOCTTY, 0);
-
-    if (fd < 0)
-        return fd;
-    output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
-    if (output->stream)
-        return 0;
-    close(fd);
-    return -ENOMEM;
-}
-
-int Output_open(struct Output *output, const char *path)
-{
-    int error, fd;
-
-    memset(output, 0, sizeof *output);
-    if (OutputName_is_device(path))
-        return open_device(output, path);
-    error = check_target(path);
     if (error)
         return error;
     errno = 0;
     output->path = resolve(path);
-    if (!output->path)
-        return errno ? -errno : -ENOMEM;
-    fd = open_temporary(output);
+    return output->path ? 0 : errno ? -errno : -ENOMEM;
+}
+
+int Output_open(struct Output *output, const struct FormatsFile *file)
+{
+    bool borrowed = file->descriptor;
+    bool device = !borrowed && OutputName_is_device(file->path);
+    int error, fd = file->descriptor;
+
+    *output = (struct Output){.overwrite = file->overwrite};
+    if (device) {
+        fd = Opened_open(file->path, O_WRONLY | O_NOCTTY, 0);
+    } else if (!borrowed) {
+        error = name_target(output, file->path);
+        fd = error ? error : open_temporary(output);
+    }
     if (fd < 0) {
         release(output);
         return fd;
     }
-    output->stream = open_stream(fd, NULL, FileKind_of(path).gzipped);
-    if (!output->stream) {
+    output->stream = open_stream(fd, borrowed ? file->opened : NULL,
+                                 FileKind_of(file->path).gzipped);
+    if (output->stream)
+        return 0;
+    if (!borrowed)
         close(fd);
-        Output_abort(output);
-        return -ENOMEM;
-    }
-    return 0;
+    Output_abort(output);
+    return -ENOMEM;
 }
 
 int Output_write(struct Output *output, const void *data, size_t size)
@@ -347,7 +338,7 @@ static int close_copy(int fd)
     return copy >= 0 && close(copy) ? -errno : 0;
 }
 
-int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
+int Output_commit(struct Output *output, uint64_t *bytes)
 {
     struct OutputStream *stream = output->stream;
     int error = finish(stream);
@@ -358,7 +349,7 @@ int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes)
         error = close_copy(stream->fd);
     if (!error && output->path)
         error = InPlace_put(AT_FDCWD, output->temporary, stream->fd,
-                            output->path, overwrite);
+                            output->path, output->overwrite);
     if (!error)
         *bytes = stream->written;
     else if (output->temporary)

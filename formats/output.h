@@ -8,12 +8,11 @@
 // output may be used by one thread only. The thread may block.
 #pragma once
 
-#include "ipc/base/opened.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct FormatsFile;
 struct OutputStream;
 
 struct Output {
@@ -22,27 +21,24 @@ struct Output {
     char *path;
     // Present name of the file, or NULL if the file has no name yet.
     char *temporary;
+    bool overwrite; // True if an existing file may be replaced.
 };
 
-// Opens the file at `path` as an output. Returns 0 or -errno. If `path` exists,
-// it must be a regular file or a character device. For any other file the
-// result is -EISDIR or -EINVAL. If `path` is a symlink, the output is the
-// link's target. A chdir() of the program after Output_open has no effect on
-// the output.
-int Output_open(struct Output *output, const char *path);
-// Makes an output that writes to the descriptor `fd` from its present offset,
-// as long as `fd` is still the file in `opened`. The data is gzipped if `name`
-// ends in ".gz". The caller still owns the descriptor and closes it. Returns 0
-// or -ENOMEM.
-int Output_borrow(struct Output *output, int fd, const struct Opened *opened,
-                  const char *name);
+// Opens a file as an output. Returns 0 or -errno. If the file has a descriptor,
+// the output writes to it from its present offset, as long as it is still the
+// file in `opened`. The caller still owns the descriptor and closes it. If the
+// file has no descriptor and its path exists, the path must be that of a
+// regular file or a character device. For any other file the result is -EISDIR
+// or -EINVAL. If the path is a symlink, the output is the link's target. A
+// chdir() of the program after Output_open has no effect on the output.
+int Output_open(struct Output *output, const struct FormatsFile *file);
 int Output_write(struct Output *output, const void *data, size_t size);
 // Returns the number of bytes that were written to the file. Bytes that are
 // still in the buffer are not counted.
 uint64_t Output_bytes(const struct Output *output);
 // Gives the file its name. A borrowed file is not renamed. Sets *bytes to the
 // size of the file in bytes. Returns -EEXIST if a file of this name exists and
-// `overwrite` is false. Output_commit always releases the output.
-int Output_commit(struct Output *output, bool overwrite, uint64_t *bytes);
+// must not be replaced. Output_commit always releases the output.
+int Output_commit(struct Output *output, uint64_t *bytes);
 // Removes the file of the output. Output_abort always releases the output.
 void Output_abort(struct Output *output);

@@ -9,8 +9,6 @@
 
 struct Walk {
     struct TraceWriter *writer;
-    const struct TraceFormat *format;
-    const bool *written;
     struct SampleReader samples;
     struct EventBuffer buffer;
     struct WaitSlices waits;
@@ -26,7 +24,7 @@ static const struct TimelineThread *find_thread(const struct Walk *walk,
         ARRAY_BOUND(view->thread_count, view->threads[middle].number < number);
 
     return low < view->thread_count && view->threads[low].number == number &&
-                   walk->written[low]
+                   walk->writer->written[low]
                ? &view->threads[low]
                : NULL;
 }
@@ -57,8 +55,8 @@ static int put_counter(const struct Walk *walk, const struct Event *event)
     counter.name = all[which].name;
     counter.unit = all[which].unit;
     counter.value = all[which].scale * (double)OwnEvent_value(event);
-    return walk->format->counter(walk->writer, ns > before ? ns - before : 0,
-                                 &counter);
+    return walk->writer->format->counter(
+        walk->writer, ns > before ? ns - before : 0, &counter);
 }
 
 static int put_change(const struct Walk *walk, const struct Event *event)
@@ -71,7 +69,7 @@ static int put_change(const struct Walk *walk, const struct Event *event)
     snprintf(change.name, sizeof change.name, "%s -> %s",
              Opcodes_text(opcodes, OwnEvent_from(event)),
              Opcodes_text(opcodes, OwnEvent_to(event)));
-    return walk->format->change(
+    return writer->format->change(
         writer, TraceWriter_ns(writer, Event_ticks(event)), &change);
 }
 
@@ -95,7 +93,7 @@ static int put_dark(const struct Walk *walk, uint32_t id, uint64_t begin,
     dark.name = name.name;
     dark.notes[0] = (struct TraceNote){"file", name.file, 0};
     dark.notes[1] = (struct TraceNote){"line", NULL, name.line};
-    return walk->format->slice(writer, &dark);
+    return writer->format->slice(writer, &dark);
 }
 
 static int put_rearmed(const struct Walk *walk, const struct Event *event)
@@ -132,7 +130,7 @@ static int put(struct Walk *walk, const struct Event *event)
         return 0;
     if (SampleTrack_is_wait(&sample))
         return WaitSlices_add(&walk->waits, &sample);
-    return walk->format->sample(
+    return walk->writer->format->sample(
         walk->writer, TraceWriter_ns(walk->writer, sample.ticks), &sample);
 }
 
@@ -170,7 +168,7 @@ static int put_stalls(const struct Walk *walk)
         if (!(stall->at_s >= 0 && stall->at_s < TRACE_LONGEST_S) ||
             !(stall->seconds > 0 && stall->seconds < TRACE_LONGEST_S))
             continue;
-        slice.thread = TraceWriter_thread(writer, walk->written, stall->tid);
+        slice.thread = TraceWriter_thread(writer, stall->tid);
         slice.number = slice.thread ? slice.thread->number : UINT32_MAX;
         slice.name = stall->function ? stall->function : "(unknown)";
         slice.begin_ns = writer->later_ns + (uint64_t)(1e9 * stall->at_s);
@@ -189,22 +187,21 @@ static int put_stalls(const struct Walk *walk)
             *note++ = (struct TraceNote){"line", NULL, stall->line};
         if (stall->stack)
             *note = (struct TraceNote){"stack", stall->stack, 0};
-        error = walk->format->slice(writer, &slice);
+        error = writer->format->slice(writer, &slice);
     }
     return error;
 }
 
-int OwnEvents_write(struct TraceWriter *writer,
-                    const struct TraceFormat *format, const bool *written)
+int OwnEvents_write(struct TraceWriter *writer)
 {
     const struct TimelineView *view = writer->trace->view;
-    struct Walk walk = {.writer = writer, .format = format, .written = written};
-    int error = WaitSlices_init(&walk.waits, writer, format, written);
+    struct Walk walk = {.writer = writer};
+    int error = WaitSlices_init(&walk.waits, writer);
 
     if (!error &&
         (writer->chunk < view->chunk_count || writer->trace->dark_count ||
          (writer->trace->snapshot && writer->trace->snapshot->stall_count)))
-        error = format->own(writer);
+        error = writer->format->own(writer);
     while (!error && writer->chunk < view->chunk_count)
         error = put_chunk(&walk, view->chunks[writer->chunk++]);
     if (!error)

@@ -9,8 +9,6 @@
 #include "formats/trace_writer.h"
 
 // Writes the events of the view's chunks, from the chunk with the number
-// writer->chunk on. `written` says which threads of the view are in the file. A
-// counter of a thread is not written if the thread is not in the file. Returns
-// 0 or -errno.
-int OwnEvents_write(struct TraceWriter *writer,
-                    const struct TraceFormat *format, const bool *written);
+// writer->chunk on. A counter of a thread is not written if the thread is not
+// in the file (writer->written). Returns 0 or -errno.
+int OwnEvents_write(struct TraceWriter *writer);

@@ -3,7 +3,6 @@
 // file's name decides the format. The functions of perfetto.c go through the
 // threads of a recording, and call a function of the format for each event.
 #include "formats/perfetto.h"
-#include "formats/instant.h"
 #include "formats/json_trace.h"
 #include "formats/own_events.h"
 #include "formats/pftrace.h"
@@ -19,108 +18,100 @@
 // needed for instructions inside the deepest call.
 #define DEEPEST 500
 
-struct Walk {
-    const struct TraceFormat *format;
-    struct TraceWriter *writer;
-    size_t depth; // Number of open calls of this thread.
-    // Number of events that were left out since a gap was last written.
-    uint64_t left_out;
-};
-
 // --- Callbacks of a replay ---------------------------------------------------
 
 // Enters a level of nested calls. Returns false if the level is too deep for
 // Perfetto. The event of a level that is too deep must be left out.
-static bool descend(struct Walk *walk)
+static bool descend(struct TraceWriter *writer)
 {
-    bool shown = walk->depth++ < DEEPEST;
+    bool shown = writer->depth++ < DEEPEST;
 
-    walk->left_out += !shown;
+    writer->left_out += !shown;
     return shown;
 }
 
 // Leaves a level of nested calls. Returns 1 if the event must be left out,
 // otherwise 0 or -errno.
-static int ascend(struct Walk *walk, uint64_t ticks)
+static int ascend(struct TraceWriter *writer, uint64_t ticks)
 {
-    uint64_t left_out = walk->left_out;
+    uint64_t left_out = writer->left_out;
 
-    if (--walk->depth >= DEEPEST) {
-        walk->left_out++;
+    if (--writer->depth >= DEEPEST) {
+        writer->left_out++;
         return 1;
     }
-    walk->left_out = 0;
-    return left_out ? walk->format->gap(walk->writer, ticks,
-                                        "deeper than 500 calls", left_out)
+    writer->left_out = 0;
+    return left_out ? writer->format->gap(writer, ticks,
+                                          "deeper than 500 calls", left_out)
                     : 0;
 }
 
 static int begin_call(void *context, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
-    struct Walk *walk = context;
+    struct TraceWriter *writer = context;
 
-    return descend(walk) ? walk->format->begin(walk->writer, ticks, id, how)
-                         : 0;
+    return descend(writer) ? writer->format->begin(writer, ticks, id, how) : 0;
 }
 
 static int end_call(void *context, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
-    struct Walk *walk = context;
-    int skip = ascend(walk, ticks);
+    struct TraceWriter *writer = context;
+    int skip = ascend(writer, ticks);
 
     if (skip)
         return skip < 0 ? skip : 0;
-    return walk->format->end(walk->writer, ticks, id, how);
+    return writer->format->end(writer, ticks, id, how);
 }
 
 static int step(void *context, uint64_t ticks, uint32_t inside, uint64_t what,
                 bool begins)
 {
-    struct Walk *walk = context;
-    int skip = begins ? !descend(walk) : ascend(walk, ticks);
+    struct TraceWriter *writer = context;
+    int skip = begins ? !descend(writer) : ascend(writer, ticks);
 
     if (skip)
         return skip < 0 ? skip : 0;
-    return walk->format->step(walk->writer, ticks, inside, what, begins);
+    return writer->format->step(writer, ticks, inside, what, begins);
 }
 
 static int task(void *context, uint64_t ticks, const struct Mark *task)
 {
-    struct Walk *walk = context;
-    int skip = task ? !descend(walk) : ascend(walk, ticks);
+    struct TraceWriter *writer = context;
+    int skip = task ? !descend(writer) : ascend(writer, ticks);
 
     if (skip)
         return skip < 0 ? skip : 0;
-    return walk->format->task(walk->writer, ticks, task);
+    return writer->format->task(writer, ticks, task);
 }
 
 static int mark(void *context, uint64_t ticks, const struct Event *event,
                 uint32_t inside)
 {
-    struct Walk *walk = context;
+    struct TraceWriter *writer = context;
 
-    if (Event_kind(event) == EVENT_LOOP && walk->depth > DEEPEST) {
-        walk->left_out++;
+    if (Event_kind(event) == EVENT_LOOP && writer->depth > DEEPEST) {
+        writer->left_out++;
         return 0;
     }
     if (Event_kind(event) == EVENT_LOOP)
-        return walk->format->loop(walk->writer, ticks, event, inside);
+        return writer->format->loop(writer, ticks, event, inside);
     if (Event_kind(event) == EVENT_LOST)
-        return walk->format->gap(walk->writer, ticks, "lost", event->what);
-    if (!Instant_of(Event_kind(event))->lasts)
+        return writer->format->gap(writer, ticks, "lost", event->what);
+    // The function of an EVENT_WAIT is that of the innermost open call.
+    if (Event_kind(event) == EVENT_DARK)
         inside = Event_id(event);
     else if (!inside) // Inside no call of a traced function.
         return 0;
-    return walk->format->instant(walk->writer, ticks, event, inside);
+    return writer->format->instant(writer, ticks, event, inside);
 }
 
 static int said(void *context, uint64_t ticks, const struct Mark *mark)
 {
-    const struct Walk *walk = context;
+    struct TraceWriter *writer = context;
 
-    return walk->format->said(walk->writer, ticks, mark);
+    return writer->format->said(writer, ticks, mark);
 }
 
 // --- Threads -----------------------------------------------------------------
@@ -143,12 +134,12 @@ static size_t take_chunks(struct TraceWriter *writer, unsigned number)
 // the events of the new thread must not be earlier than the events of the old
 // one. `ends` has, for each thread id, the time in ticks up to which its events
 // are written.
-static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
-                        struct IdMap *ends, bool *written)
+static int write_thread(struct TraceWriter *writer,
+                        const struct TimelineThread *thread, struct IdMap *ends,
+                        bool *written)
 {
-    const struct ReplayTarget target = {walk, begin_call, end_call, step,
-                                        task, mark,       said};
-    struct TraceWriter *writer = walk->writer;
+    const struct ReplayTarget target = {writer, begin_call, end_call, step,
+                                        task,   mark,       said};
     const struct TimelineView *view = writer->trace->view;
     size_t from = writer->chunk, count = take_chunks(writer, thread->number);
     uint64_t floor = writer->trace->start_ticks;
@@ -164,11 +155,11 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     if (*end > floor)
         floor = *end;
     writer->last = floor;
-    error = walk->format->thread(writer, thread);
+    error = writer->format->thread(writer, thread);
     if (!error && thread->forgotten) {
         uint64_t at = view->first_ticks > floor ? view->first_ticks : floor;
 
-        error = walk->format->gap(writer, at, "forgotten", thread->forgotten);
+        error = writer->format->gap(writer, at, "forgotten", thread->forgotten);
     }
     if (!error)
         error = Replay_thread(view, view->chunks + from, count, floor, &target);
@@ -176,28 +167,29 @@ static int write_thread(struct Walk *walk, const struct TimelineThread *thread,
     return error;
 }
 
-static int write_threads(struct Walk *walk)
+static int write_threads(struct TraceWriter *writer)
 {
-    struct TraceWriter *writer = walk->writer;
     const struct TimelineView *view = writer->trace->view;
-    bool *written = Heap_zeroed(view->thread_count + 1, sizeof *written);
     struct IdMap ends = {.count = 0};
-    int error = written ? 0 : -ENOMEM;
+    int error;
     size_t i;
 
+    writer->written =
+        Heap_zeroed(view->thread_count + 1, sizeof *writer->written);
+    error = writer->written ? 0 : -ENOMEM;
     for (i = 0; !error && i < view->thread_count; i++)
         if (view->threads[i].number != TIMELINE_OWN)
-            error = write_thread(walk, &view->threads[i], &ends, &written[i]);
+            error = write_thread(writer, &view->threads[i], &ends,
+                                 &writer->written[i]);
     if (!error) // The remaining chunks are of Ocular's own threads.
-        error = OwnEvents_write(writer, walk->format, written);
+        error = OwnEvents_write(writer);
     IdMap_release(&ends);
-    Heap_free(written);
+    Heap_free(writer->written);
     return error;
 }
 
-static int write_document(struct Walk *walk)
+static int write_document(struct TraceWriter *writer)
 {
-    struct TraceWriter *writer = walk->writer;
     const struct PerfettoTrace *trace;
     int error = 0;
     size_t i;
@@ -207,44 +199,42 @@ static int write_document(struct Walk *walk)
             writer->total += trace->view->chunks[i]->event_count;
     for (trace = writer->first; trace && !error; trace = trace->next) {
         TraceWriter_init(writer, trace);
-        error = walk->format->head(writer);
+        error = writer->format->head(writer);
         if (!error)
-            error = write_threads(walk);
+            error = write_threads(writer);
     }
-    if (!error && walk->format->tail)
-        error = walk->format->tail(writer);
+    if (!error && writer->format->tail)
+        error = writer->format->tail(writer);
     return error ? error : TraceWriter_flush(writer);
 }
 
-int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
+int Perfetto_write(const struct PerfettoTrace *trace,
+                   const struct FormatsFile *file,
                    struct PerfettoResult *result)
 {
-    bool binary = FileKind_of(path).content == FILE_PFTRACE;
-    struct Walk walk = {.format = binary ? &Pftrace_format : &JsonTrace_format};
-    struct TraceWriter *writer = Heap_zeroed(1, walk.format->writer_bytes);
+    bool binary = FileKind_of(file->path).content == FILE_PFTRACE;
+    const struct TraceFormat *format =
+        binary ? &Pftrace_format : &JsonTrace_format;
+    struct TraceWriter *writer = Heap_zeroed(1, format->writer_bytes);
     int error;
 
     if (!writer)
         return -ENOMEM;
-    walk.writer = writer;
-    error = trace->descriptor
-                ? Output_borrow(&writer->output, trace->descriptor,
-                                trace->opened, path)
-                : Output_open(&writer->output, path);
+    writer->format = format;
+    error = Output_open(&writer->output, file);
     if (error) {
         Heap_free(writer);
         return error;
     }
     writer->first = trace;
-    error = write_document(&walk);
+    error = write_document(writer);
     if (error)
         Output_abort(&writer->output);
     else
-        error =
-            Output_commit(&writer->output, trace->overwrite, &result->bytes);
+        error = Output_commit(&writer->output, &result->bytes);
     result->events = writer->events;
-    if (walk.format->release)
-        walk.format->release(writer);
+    if (format->release)
+        format->release(writer);
     Encoded_release(&writer->encoded);
     Heap_free(writer);
     return error;

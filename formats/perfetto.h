@@ -9,11 +9,12 @@
 #include "tracer/timeline/timeline.h"
 #include "tracer/timeline/trace.h"
 
-// Writes to a temporary file in the directory of `path` and renames the file to
-// `path`, so that the file at `path` is either complete or unchanged. If the
-// first trace has a descriptor, writes to this descriptor instead and leaves it
-// open. If there is a descriptor, `path` only decides the format. Returns 0 or
-// -errno. -ECANCELED means that the writing was cancelled. -EEXIST means that
-// `path` exists and must not be overwritten.
-int Perfetto_write(const struct PerfettoTrace *trace, const char *path,
+// Writes to a temporary file in the directory of the path and renames the file
+// to the path, so that the file at the path is either complete or unchanged. If
+// there is a descriptor, writes to the descriptor instead and leaves it open,
+// and the path only decides the format. Returns 0 or -errno. -ECANCELED means
+// that the writing was cancelled. -EEXIST means that the file exists and must
+// not be overwritten.
+int Perfetto_write(const struct PerfettoTrace *trace,
+                   const struct FormatsFile *file,
                    struct PerfettoResult *result);

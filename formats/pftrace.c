@@ -4,7 +4,6 @@
 // an event is written as ns since the event before. Packets of a thread do not
 // name their track, because the thread's track is the default of these packets.
 #include "formats/pftrace.h"
-#include "formats/instant.h"
 #include "formats/pftrace_own_event.h"
 #include "formats/pftrace_packet.h"
 
@@ -81,11 +80,12 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
                                          unsigned type, const char *label,
                                          const struct TraceName *place)
 {
-    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-    size_t from = Protobuf_open(&pf->packet, PACKET_INTERNED), inside;
     const struct EncodedEntry *entry = NULL;
     uint8_t event[EVENT_BYTES], *at;
+    size_t from, inside;
 
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    from = Protobuf_open(&pf->packet, PACKET_INTERNED);
     at = Protobuf_put_field(event, TRACK_EVENT_TYPE, type);
     at = Protobuf_put_field(at, TRACK_EVENT_NAME_IID, ++pf->names);
     Pftrace_add_interned(&pf->packet, INTERNED_NAME, pf->names, label);
@@ -99,12 +99,12 @@ static const struct EncodedEntry *intern(struct Pftrace *pf, uint64_t key,
         Protobuf_close(&pf->packet, inside);
     }
     // EVENT_BYTES are enough if there are fewer than 2^28 names.
-    if (Trace_is_step(key))
+    if (Trace_is(key, KEY_STEP))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_STEP);
-    if (Trace_is_instant(key))
+    if (Trace_is(key, KEY_INSTANT))
         at = Protobuf_put_field(at, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
     Protobuf_close(&pf->packet, from);
-    pf->base.error = Pftrace_end(pf, packet);
+    pf->base.error = Pftrace_end(pf);
     if (!pf->base.error)
         entry = Encoded_add(&pf->base.encoded, key,
                             (struct EncodedPiece){event, (size_t)(at - event)},
@@ -136,15 +136,15 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
 {
     struct Pftrace *pf = context;
     const struct EncodedEntry *entry =
-        Encoded_find(&pf->base.encoded, Trace_function_key(id));
+        Encoded_find(&pf->base.encoded, Trace_key(KEY_FUNCTION, id, 0));
     uint8_t notes[NOTES_BYTES], *at = notes;
 
     if (!entry) {
         struct TraceName name;
 
         TraceWriter_name(&pf->base, id, &name);
-        entry =
-            intern(pf, Trace_function_key(id), TYPE_BEGIN, name.name, &name);
+        entry = intern(pf, Trace_key(KEY_FUNCTION, id, 0), TYPE_BEGIN,
+                       name.name, &name);
         at = put_note(at, NAME_CODE, NOTE_POINTER, name.address);
     }
     if (how != CALL_ENTERED)
@@ -178,7 +178,7 @@ static int write_step(struct TraceWriter *writer, uint64_t ticks,
                       uint32_t inside, uint64_t what, bool begins)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    uint64_t key = Trace_step_key(inside, (unsigned)(what >> 32 & 0xffff));
+    uint64_t key = Trace_key(KEY_STEP, inside, (unsigned)(what >> 32 & 0xffff));
     const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
     char label[TRACE_STEP];
     struct TraceName place;
@@ -198,7 +198,7 @@ static int write_loop(struct TraceWriter *writer, uint64_t ticks,
                       const struct Event *event, uint32_t inside)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    uint64_t key = Trace_loop_key(inside, Event_unit(event));
+    uint64_t key = Trace_key(KEY_LOOP, inside, Event_unit(event));
     const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
     uint8_t notes[NOTES_BYTES], *at = notes;
     char what[32];
@@ -217,58 +217,41 @@ static int write_instant(struct TraceWriter *writer, uint64_t ticks,
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     enum EventKind kind = Event_kind(event);
-    uint64_t key = Trace_instant_key(id, kind);
+    uint64_t key = Trace_key(KEY_INSTANT, id, kind);
     const struct EncodedEntry *entry = Encoded_find(&writer->encoded, key);
     uint8_t notes[NOTES_BYTES], *at;
 
     if (!entry)
-        entry = intern_label(pf, key, Instant_of(kind)->word);
+        entry = intern_label(pf, key, Trace_instant_word(kind));
     at = put_note(notes, NAME_NOTE, NOTE_TEXT_IID, TEXT_INSTANT + kind);
-    if (Instant_of(kind)->lasts)
+    if (kind == EVENT_WAIT)
         at = put_note(at, NAME_NS, NOTE_NUMBER,
                       TraceWriter_span_ns(writer, event->what));
     return put_encoded(pf, ticks, entry, notes, (size_t)(at - notes));
 }
 
-// Begins the packet of an instant of Ocular's own kinds. The caller passes the
-// offset `from` on to end_instant.
-static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name,
-                          size_t from[2])
+// Begins the packet of an instant of Ocular's own kinds.
+static void begin_instant(struct Pftrace *pf, uint64_t ticks, const char *name)
 {
-    struct Bytes *out = &pf->packet;
-
-    from[0] = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-    pf->base.last = ticks;
-    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
-    from[1] = Protobuf_open(out, PACKET_EVENT);
-    Protobuf_add(out, TRACK_EVENT_TYPE, TYPE_INSTANT);
-    Protobuf_add(out, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
-    Protobuf_add_text(out, TRACK_EVENT_NAME, name);
-}
-
-static int end_instant(struct Pftrace *pf, const size_t from[2])
-{
-    int error;
-
-    Protobuf_close(&pf->packet, from[1]);
-    error = Pftrace_end(pf, from[0]);
-    return error ? error : TraceWriter_count(&pf->base);
+    Pftrace_begin_event(pf, ticks, TYPE_INSTANT);
+    Protobuf_add(&pf->packet, TRACK_EVENT_CATEGORY_IID, CATEGORY_OCULAR);
+    Protobuf_add_text(&pf->packet, TRACK_EVENT_NAME, name);
 }
 
 static int write_gap(struct TraceWriter *writer, uint64_t ticks,
                      const char *what, uint64_t count)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    size_t from[2], note;
     char name[64];
+    size_t note;
 
     snprintf(name, sizeof name, "%s: %" PRIu64 " events", what, count);
-    begin_instant(pf, ticks, name, from);
+    begin_instant(pf, ticks, name);
     note = Protobuf_open(&pf->packet, TRACK_EVENT_NOTE);
     Protobuf_add(&pf->packet, NOTE_NAME_IID, NAME_EVENTS);
     Protobuf_add(&pf->packet, NOTE_NUMBER, count);
     Protobuf_close(&pf->packet, note);
-    return end_instant(pf, from);
+    return Pftrace_end_event(pf);
 }
 
 static void add_fact(struct Bytes *out, const struct TraceFact *fact)
@@ -288,25 +271,25 @@ static void add_fact(struct Bytes *out, const struct TraceFact *fact)
 // Begins a track, and begins the track's descriptor. `number` is different for
 // each track of a process.
 static int open_track(struct Pftrace *pf, uint64_t number, unsigned field,
-                      size_t from[3])
+                      size_t from[2])
 {
     pid_t pid = pf->base.trace->pid;
     uint64_t uuid = Pftrace_uuid(pf, number);
     int error = Pftrace_begin_track(pf, uuid);
 
-    from[0] = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-    from[1] = Protobuf_open(&pf->packet, PACKET_TRACK);
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    from[0] = Protobuf_open(&pf->packet, PACKET_TRACK);
     Protobuf_add(&pf->packet, TRACK_UUID, uuid);
-    from[2] = Protobuf_open(&pf->packet, field);
+    from[1] = Protobuf_open(&pf->packet, field);
     Protobuf_add(&pf->packet, DESCRIPTOR_PID, (uint64_t)pid);
     return error;
 }
 
-static int close_track(struct Pftrace *pf, const size_t from[3])
+static int close_track(struct Pftrace *pf, const size_t from[2])
 {
-    Protobuf_close(&pf->packet, from[2]);
     Protobuf_close(&pf->packet, from[1]);
-    return Pftrace_end(pf, from[0]);
+    Protobuf_close(&pf->packet, from[0]);
+    return Pftrace_end(pf);
 }
 
 // The track of the process itself has one instant with facts about the run.
@@ -315,7 +298,7 @@ static int write_head(struct TraceWriter *writer)
     const struct PerfettoTrace *trace = writer->trace;
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct TraceFacts facts;
-    size_t from[3], i;
+    size_t from[2], i;
     int error;
 
     // Each process starts a new sequence of packets, because each process
@@ -329,22 +312,21 @@ static int write_head(struct TraceWriter *writer)
     if (error)
         return error;
     TraceWriter_facts(writer, &facts);
-    begin_instant(pf, trace->view->first_ticks, "about this trace", from);
+    begin_instant(pf, trace->view->first_ticks, "about this trace");
     for (i = 0; i < facts.count; i++)
         add_fact(&pf->packet, &facts.list[i]);
-    return end_instant(pf, from);
+    return Pftrace_end_event(pf);
 }
 
 static int write_thread(struct TraceWriter *writer,
                         const struct TimelineThread *thread)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
-    size_t from[3];
+    size_t from[2];
     int error;
 
     pf->thread = (uint64_t)thread->number + 1;
     error = open_track(pf, pf->thread, TRACK_THREAD, from);
-
     Protobuf_add(&pf->packet, THREAD_TID, (uint64_t)thread->tid);
     Protobuf_add(&pf->packet, THREAD_SORT, thread->number);
     Protobuf_add_text(&pf->packet, THREAD_NAME, thread->name);

@@ -55,19 +55,26 @@ static int add_arguments(struct Bytes *out, const struct Mark *mark)
 
 // The slices of one track must be nested. If slices of a kind can overlap, each
 // of them therefore gets its own track. Perfetto shows tracks with the same
-// name and the same parent as one track.
+// name and the same parent as one track. `unit` is NULL if the track is not for
+// a counter.
 static int put_track(struct Pftrace *pf, uint64_t track, uint64_t parent,
-                     const char *name)
+                     const char *name, const char *unit)
 {
     struct Bytes *out = &pf->packet;
-    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-    size_t from = Protobuf_open(out, PACKET_TRACK);
+    size_t from, inside;
 
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    from = Protobuf_open(out, PACKET_TRACK);
     Protobuf_add(out, TRACK_UUID, Pftrace_uuid(pf, track));
     Protobuf_add(out, TRACK_PARENT, Pftrace_uuid(pf, parent));
     Protobuf_add_text(out, TRACK_NAME, name);
+    if (unit) {
+        inside = Protobuf_open(out, TRACK_COUNTER);
+        Protobuf_add_text(out, COUNTER_UNIT, unit);
+        Protobuf_close(out, inside);
+    }
     Protobuf_close(out, from);
-    return Pftrace_end(pf, packet);
+    return Pftrace_end(pf);
 }
 
 int PftraceOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
@@ -81,18 +88,13 @@ int PftraceOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
     uint64_t track = SPAN_TRACK | mark->number;
-    size_t packet, event;
     int error = mark->kind == EVENT_SPAN_BEGIN
-                    ? put_track(pf, track, pf->thread, "spans")
+                    ? put_track(pf, track, pf->thread, "spans", NULL)
                     : 0;
 
     if (error)
         return error;
-    writer->last = ticks;
-    packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
-    event = Protobuf_open(out, PACKET_EVENT);
-    Protobuf_add(out, TRACK_EVENT_TYPE, types[mark->kind]);
+    Pftrace_begin_event(pf, ticks, types[mark->kind]);
     if (mark->kind != EVENT_MARK)
         Protobuf_add(out, TRACK_EVENT_TRACK, Pftrace_uuid(pf, track));
     if (mark->kind != EVENT_SPAN_END) {
@@ -104,18 +106,20 @@ int PftraceOwnEvent_said(struct TraceWriter *writer, uint64_t ticks,
                           mark->kind == EVENT_MARK ? "mark" : "span");
         error = add_arguments(out, mark);
     }
-    Protobuf_close(out, event);
-    if (!error)
-        error = Pftrace_end(pf, packet);
-    return error ? error : TraceWriter_count(writer);
+    return error ? error : Pftrace_end_event(pf);
 }
 
-static void add_number_note(struct Bytes *out, const char *key, uint64_t number)
+// Adds a note with a text, or with a number if `text` is NULL.
+static void add_note(struct Bytes *out, const char *key, const char *text,
+                     uint64_t number)
 {
     size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
 
     Protobuf_add_text(out, NOTE_NAME, key);
-    Protobuf_add(out, NOTE_NUMBER, number);
+    if (text)
+        Protobuf_add_text(out, NOTE_TEXT, text);
+    else
+        Protobuf_add(out, NOTE_NUMBER, number);
     Protobuf_close(out, note);
 }
 
@@ -126,54 +130,21 @@ int PftraceOwnEvent_task(struct TraceWriter *writer, uint64_t ticks,
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
-    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE), event;
     char name[MARK_NAME + 1];
-    int error;
 
-    writer->last = ticks;
-    Protobuf_add(out, PACKET_TIME, Pftrace_take_time(pf, ticks));
-    event = Protobuf_open(out, PACKET_EVENT);
-    Protobuf_add(out, TRACK_EVENT_TYPE, task ? TYPE_BEGIN : TYPE_END);
+    Pftrace_begin_event(pf, ticks, task ? TYPE_BEGIN : TYPE_END);
     if (task) {
         snprintf(name, sizeof name, "%.*s", (int)task->name_size, task->name);
         Protobuf_add_text(out, TRACK_EVENT_NAME, name);
         Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "task");
         Protobuf_add_fixed(out, TRACK_EVENT_FLOW,
                            Pftrace_uuid(pf, task->number));
-        add_number_note(out, "task", task->number);
+        add_note(out, "task", NULL, task->number);
     }
-    Protobuf_close(out, event);
-    error = Pftrace_end(pf, packet);
-    return error ? error : TraceWriter_count(writer);
+    return Pftrace_end_event(pf);
 }
 
 // --- Events of the collector thread ------------------------------------------
-
-static int end_own_event(struct Pftrace *pf, size_t event, size_t packet)
-{
-    int error;
-
-    Protobuf_close(&pf->packet, event);
-    error = Pftrace_end(pf, packet);
-    return error ? error : TraceWriter_count(&pf->base);
-}
-
-static int put_counter_track(struct Pftrace *pf, uint64_t uuid, uint64_t parent,
-                             const struct TraceCounter *counter)
-{
-    struct Bytes *out = &pf->packet;
-    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-    size_t from = Protobuf_open(out, PACKET_TRACK), inside;
-
-    Protobuf_add(out, TRACK_UUID, uuid);
-    Protobuf_add(out, TRACK_PARENT, parent);
-    Protobuf_add_text(out, TRACK_NAME, counter->name);
-    inside = Protobuf_open(out, TRACK_COUNTER);
-    Protobuf_add_text(out, COUNTER_UNIT, counter->unit);
-    Protobuf_close(out, inside);
-    Protobuf_close(out, from);
-    return Pftrace_end(pf, packet);
-}
 
 // Returns 1 if the track with this key is not in the file yet, 0 if it is, or
 // -ENOMEM.
@@ -191,30 +162,17 @@ int PftraceOwnEvent_counter(struct TraceWriter *writer, uint64_t ns,
     // A thread's track has the same number in pftrace.c and in
     // pftrace_own_event.c. The track of the process has the number 0.
     uint32_t thread = counter->thread ? counter->thread->number + 1 : 0;
-    uint64_t uuid = Pftrace_uuid(pf, COUNTER_TRACK | (uint64_t)thread << 4 |
-                                         counter->which);
-    size_t packet, event;
-    int error = is_new_track(pf, Trace_counter_key(thread, counter->which));
+    uint64_t track = COUNTER_TRACK | (uint64_t)thread << 4 | counter->which;
+    int error =
+        is_new_track(pf, Trace_key(KEY_COUNTER, thread, counter->which));
 
     if (error > 0)
-        error = put_counter_track(pf, uuid, Pftrace_uuid(pf, thread), counter);
+        error = put_track(pf, track, thread, counter->name, counter->unit);
     if (error)
         return error;
-    packet = Pftrace_begin_at(pf, ns);
-    event = Protobuf_open(&pf->packet, PACKET_EVENT);
-    Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, TYPE_COUNTER);
-    Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, uuid);
+    Pftrace_begin_event_at(pf, ns, TYPE_COUNTER, track);
     Protobuf_add_real(&pf->packet, TRACK_EVENT_REAL, counter->value);
-    return end_own_event(pf, event, packet);
-}
-
-static void add_text_note(struct Bytes *out, const char *key, const char *text)
-{
-    size_t note = Protobuf_open(out, TRACK_EVENT_NOTE);
-
-    Protobuf_add_text(out, NOTE_NAME, key);
-    Protobuf_add_text(out, NOTE_TEXT, text);
-    Protobuf_close(out, note);
+    return Pftrace_end_event(pf);
 }
 
 // Writes a change of an instruction's specialisation into the track of the
@@ -224,20 +182,17 @@ int PftraceOwnEvent_change(struct TraceWriter *writer, uint64_t ns,
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
-    size_t packet = Pftrace_begin_at(pf, ns), event;
     struct TraceName name;
 
     TraceWriter_name(writer, change->id, &name);
-    event = Protobuf_open(out, PACKET_EVENT);
-    Protobuf_add(out, TRACK_EVENT_TYPE, TYPE_INSTANT);
-    Protobuf_add(out, TRACK_EVENT_TRACK, Pftrace_uuid(pf, 0));
+    Pftrace_begin_event_at(pf, ns, TYPE_INSTANT, 0);
     Protobuf_add_text(out, TRACK_EVENT_CATEGORY, "specialisation");
     Protobuf_add_text(out, TRACK_EVENT_NAME, change->name);
-    add_text_note(out, "function", name.name);
-    add_text_note(out, "file", name.file);
+    add_note(out, "function", name.name, 0);
+    add_note(out, "file", name.file, 0);
     if (change->line)
-        add_number_note(out, "line", change->line);
-    return end_own_event(pf, event, packet);
+        add_note(out, "line", NULL, change->line);
+    return Pftrace_end_event(pf);
 }
 
 static void add_flag(struct Bytes *out, const char *key)
@@ -249,20 +204,6 @@ static void add_flag(struct Bytes *out, const char *key)
     Protobuf_close(out, note);
 }
 
-// Begins the packet of an event for the track of Ocular's own threads. Returns
-// the offset of the event in the packet.
-static size_t begin_event(struct Pftrace *pf, uint64_t ns, unsigned type,
-                          uint64_t track, size_t *packet)
-{
-    size_t event;
-
-    *packet = Pftrace_begin_at(pf, ns);
-    event = Protobuf_open(&pf->packet, PACKET_EVENT);
-    Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, type);
-    Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, Pftrace_uuid(pf, track));
-    return event;
-}
-
 int PftraceOwnEvent_slice(struct TraceWriter *writer,
                           const struct TraceSlice *slice)
 {
@@ -272,34 +213,31 @@ int PftraceOwnEvent_slice(struct TraceWriter *writer,
     struct Bytes *out = &pf->packet;
     uint64_t track = SLICE_TRACK(slice->kind) | slice->number;
     const struct TraceNote *note = slice->notes;
-    size_t packet, event;
-    int error = is_new_track(pf, Trace_slice_key(slice->kind, slice->number));
+    int error =
+        is_new_track(pf, Trace_key(KEY_SLICE, slice->number, slice->kind));
 
     // A thread's track has the same number in pftrace.c and in
     // pftrace_own_event.c.
     if (error > 0)
         error =
             put_track(pf, track, slice->thread ? slice->thread->number + 1 : 0,
-                      names[slice->kind]);
+                      names[slice->kind], NULL);
     if (error)
         return error;
-    event = begin_event(pf, slice->begin_ns, TYPE_BEGIN, track, &packet);
+    Pftrace_begin_event_at(pf, slice->begin_ns, TYPE_BEGIN, track);
     Protobuf_add_text(out, TRACK_EVENT_CATEGORY, Trace_slice_word(slice->kind));
     Protobuf_add_text(out, TRACK_EVENT_NAME, slice->name);
     for (; note < slice->notes + TRACE_NOTES && note->key; note++)
-        if (note->text)
-            add_text_note(out, note->key, note->text);
-        else
-            add_number_note(out, note->key, note->number);
+        add_note(out, note->key, note->text, note->number);
     if (slice->begin_word)
         add_flag(out, slice->begin_word);
-    error = end_own_event(pf, event, packet);
+    error = Pftrace_end_event(pf);
     if (error)
         return error;
-    event = begin_event(pf, slice->end_ns, TYPE_END, track, &packet);
+    Pftrace_begin_event_at(pf, slice->end_ns, TYPE_END, track);
     if (slice->end_word)
         add_flag(out, slice->end_word);
-    return end_own_event(pf, event, packet);
+    return Pftrace_end_event(pf);
 }
 
 // --- Samples
@@ -314,7 +252,7 @@ int PftraceOwnEvent_own(struct TraceWriter *writer)
 {
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
-    size_t packet, from, inside;
+    size_t from, inside;
     int error;
 
     Pftrace_end_sequence(pf);
@@ -322,7 +260,7 @@ int PftraceOwnEvent_own(struct TraceWriter *writer)
     if (error)
         return error;
     pf->frames = pf->stacks = 0;
-    packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
     from = Protobuf_open(out, PACKET_INTERNED);
     Pftrace_add_interned(out, INTERNED_PATH, MAPPING, "Python");
     inside = Protobuf_open(out, INTERNED_MAPPING);
@@ -330,7 +268,7 @@ int PftraceOwnEvent_own(struct TraceWriter *writer)
     Protobuf_add(out, MAPPING_PATH, MAPPING);
     Protobuf_close(out, inside);
     Protobuf_close(out, from);
-    return Pftrace_end(pf, packet);
+    return Pftrace_end(pf);
 }
 
 // Adds a frame to the packet's interned data. Returns 0 or -ENOMEM.
@@ -348,7 +286,8 @@ static int add_frame(struct Pftrace *pf, uint32_t id, uint64_t number)
     Protobuf_add(out, FRAME_MAPPING, MAPPING);
     Protobuf_add(out, FRAME_PC, id);
     Protobuf_close(out, from);
-    return Encoded_add_number(&pf->base.encoded, Trace_frame_key(id), number);
+    return Encoded_add_number(&pf->base.encoded, Trace_key(KEY_FRAME, id, 0),
+                              number);
 }
 
 // Adds all frames of a sample's stack to the packet. Sets numbers[i] to the
@@ -360,8 +299,8 @@ static int add_frames(struct Pftrace *pf, const struct TimelineSample *sample,
     size_t i;
 
     for (i = 0; !error && i < sample->depth; i++) {
-        numbers[i] = Encoded_find_number(&pf->base.encoded,
-                                         Trace_frame_key(sample->path[i]));
+        numbers[i] = Encoded_find_number(
+            &pf->base.encoded, Trace_key(KEY_FRAME, sample->path[i], 0));
         if (numbers[i])
             continue;
         numbers[i] = ++pf->frames;
@@ -377,7 +316,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     struct Bytes *out = &pf->packet;
     uint64_t key = TRACE_STACK_KEY;
     uint64_t number, numbers[SAMPLE_TRACK_DEPTH];
-    size_t packet, from, inside, i;
+    size_t from, inside, i;
     int error;
 
     for (i = 0; i < sample->depth; i++)
@@ -386,7 +325,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     if (number)
         return number;
     number = ++pf->stacks;
-    packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
     from = Protobuf_open(out, PACKET_INTERNED);
     error = add_frames(pf, sample, numbers);
     inside = Protobuf_open(out, INTERNED_STACK);
@@ -396,7 +335,7 @@ static uint64_t intern(struct Pftrace *pf, const struct TimelineSample *sample)
     Protobuf_close(out, inside);
     Protobuf_close(out, from);
     if (!error)
-        error = Pftrace_end(pf, packet);
+        error = Pftrace_end(pf);
     if (!error)
         error = Encoded_add_number(&pf->base.encoded, key, number);
     pf->base.error = error;
@@ -411,7 +350,7 @@ int PftraceOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
     struct Pftrace *pf = (struct Pftrace *)writer;
     struct Bytes *out = &pf->packet;
     uint64_t stack;
-    size_t packet, from;
+    size_t from;
     int error;
 
     if (!sample->depth)
@@ -419,13 +358,13 @@ int PftraceOwnEvent_sample(struct TraceWriter *writer, uint64_t ns,
     stack = intern(pf, sample);
     if (!stack)
         return writer->error;
-    packet = Pftrace_begin_at(pf, ns);
+    Pftrace_begin_at(pf, ns);
     from = Protobuf_open(out, PACKET_SAMPLE);
     Protobuf_add(out, SAMPLE_PID, (uint64_t)writer->trace->pid);
     Protobuf_add(out, SAMPLE_TID, (uint64_t)sample->tid);
     Protobuf_add(out, SAMPLE_STACK, stack);
     Protobuf_add(out, SAMPLE_MODE, MODE_USER);
     Protobuf_close(out, from);
-    error = Pftrace_end(pf, packet);
+    error = Pftrace_end(pf);
     return error ? error : TraceWriter_count(writer);
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "formats/pftrace_packet.h"
-#include "formats/instant.h"
 
-size_t Pftrace_begin(struct Pftrace *pf, unsigned flags)
+void Pftrace_begin(struct Pftrace *pf, unsigned flags)
 {
-    size_t from;
-
     Bytes_clear(&pf->packet);
-    from = Protobuf_open(&pf->packet, TRACE_PACKET);
+    pf->from = Protobuf_open(&pf->packet, TRACE_PACKET);
     Protobuf_add(&pf->packet, PACKET_SEQUENCE, pf->sequence);
     Protobuf_add(&pf->packet, PACKET_FLAGS, flags);
-    return from;
 }
 
-int Pftrace_end(struct Pftrace *pf, size_t from)
+int Pftrace_end(struct Pftrace *pf)
 {
-    Protobuf_close(&pf->packet, from);
+    Protobuf_close(&pf->packet, pf->from);
     if (pf->packet.error)
         return pf->packet.error;
     return TraceWriter_put(&pf->base, pf->packet.data, pf->packet.size);
@@ -36,7 +32,7 @@ void Pftrace_add_interned(struct Bytes *out, unsigned field, uint64_t iid,
 static void add_fixed_names(struct Bytes *out)
 {
     size_t from = Protobuf_open(out, PACKET_INTERNED);
-    unsigned how, kind;
+    unsigned how;
 
     Pftrace_add_interned(out, INTERNED_CATEGORY, CATEGORY_OCULAR, "ocular");
     Pftrace_add_interned(out, INTERNED_CATEGORY, CATEGORY_STEP, "instruction");
@@ -52,10 +48,10 @@ static void add_fixed_names(struct Bytes *out)
     for (how = CALL_EARLIER; how <= CALL_RESUMED; how++)
         Pftrace_add_interned(out, INTERNED_NOTE, NAME_BEGIN + how,
                              Trace_begin_word(how));
-    for (kind = 0; kind < INSTANT_KINDS; kind++)
-        if (Instant_of(kind))
-            Pftrace_add_interned(out, INTERNED_TEXT, TEXT_INSTANT + kind,
-                                 Instant_of(kind)->note);
+    Pftrace_add_interned(out, INTERNED_TEXT, TEXT_INSTANT + EVENT_DARK,
+                         Trace_instant_note(EVENT_DARK));
+    Pftrace_add_interned(out, INTERNED_TEXT, TEXT_INSTANT + EVENT_WAIT,
+                         Trace_instant_note(EVENT_WAIT));
     Protobuf_close(out, from);
 }
 
@@ -97,7 +93,7 @@ int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid)
 {
     unsigned place = pf->tracks++ % CLOCKS_OURS, clock = CLOCK_OURS + place;
     struct Bytes *out = &pf->packet;
-    size_t packet, defaults, event;
+    size_t defaults, event;
     uint8_t *end;
 
     if (place == 0) {
@@ -109,7 +105,7 @@ int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid)
         pf->sequence_size = (size_t)(end - pf->sequence_field);
     }
     pf->ns = 0;
-    packet = Pftrace_begin(pf, place ? FLAG_NEEDS_STATE : FLAG_STATE_CLEARED);
+    Pftrace_begin(pf, place ? FLAG_NEEDS_STATE : FLAG_STATE_CLEARED);
     defaults = Protobuf_open(out, PACKET_DEFAULTS);
     Protobuf_add(out, DEFAULTS_CLOCK, clock);
     event = Protobuf_open(out, DEFAULTS_EVENT);
@@ -119,7 +115,7 @@ int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid)
     if (place == 0)
         add_fixed_names(out);
     add_clocks(out, pf->base.trace, clock, pf->tracks == 1);
-    return Pftrace_end(pf, packet);
+    return Pftrace_end(pf);
 }
 
 void Pftrace_end_sequence(struct Pftrace *pf)
@@ -127,11 +123,40 @@ void Pftrace_end_sequence(struct Pftrace *pf)
     pf->tracks += (CLOCKS_OURS - pf->tracks % CLOCKS_OURS) % CLOCKS_OURS;
 }
 
-size_t Pftrace_begin_at(struct Pftrace *pf, uint64_t ns)
+void Pftrace_begin_at(struct Pftrace *pf, uint64_t ns)
 {
-    size_t packet = Pftrace_begin(pf, FLAG_NEEDS_STATE);
-
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
     Protobuf_add(&pf->packet, PACKET_TIME, pf->base.trace->start_boot_ns + ns);
     Protobuf_add(&pf->packet, PACKET_CLOCK, CLOCK_BOOT);
-    return packet;
+}
+
+static void open_event(struct Pftrace *pf, unsigned type)
+{
+    pf->event = Protobuf_open(&pf->packet, PACKET_EVENT);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TYPE, type);
+}
+
+void Pftrace_begin_event(struct Pftrace *pf, uint64_t ticks, unsigned type)
+{
+    Pftrace_begin(pf, FLAG_NEEDS_STATE);
+    pf->base.last = ticks;
+    Protobuf_add(&pf->packet, PACKET_TIME, Pftrace_take_time(pf, ticks));
+    open_event(pf, type);
+}
+
+void Pftrace_begin_event_at(struct Pftrace *pf, uint64_t ns, unsigned type,
+                            uint64_t track)
+{
+    Pftrace_begin_at(pf, ns);
+    open_event(pf, type);
+    Protobuf_add(&pf->packet, TRACK_EVENT_TRACK, Pftrace_uuid(pf, track));
+}
+
+int Pftrace_end_event(struct Pftrace *pf)
+{
+    int error;
+
+    Protobuf_close(&pf->packet, pf->event);
+    error = Pftrace_end(pf);
+    return error ? error : TraceWriter_count(&pf->base);
 }

@@ -14,6 +14,8 @@ struct Pftrace {
     struct TraceWriter base;
     // The packet that is being made, if it contains text.
     struct Bytes packet;
+    // Offsets of the begun packet and of the event in it (Protobuf_open).
+    size_t from, event;
     uint64_t ns; // Time of the newest event of the present track in ns.
     // Number of names in the present sequence.
     uint64_t names;
@@ -28,11 +30,19 @@ struct Pftrace {
     uint8_t sequence_field[EVENT_BYTES];
 };
 
-// Begins a packet in pf->packet. Returns the offset that the caller must pass
-// to Pftrace_end.
-size_t Pftrace_begin(struct Pftrace *pf, unsigned flags);
+// Begins a packet in pf->packet.
+void Pftrace_begin(struct Pftrace *pf, unsigned flags);
 // Writes the packet to the file. Returns 0 or -errno.
-int Pftrace_end(struct Pftrace *pf, size_t from);
+int Pftrace_end(struct Pftrace *pf);
+// Begins the packet of an event (TrackEvent) of the present track.
+void Pftrace_begin_event(struct Pftrace *pf, uint64_t ticks, unsigned type);
+// Begins the packet of an event of the track with the number `track`, whose
+// time is not measured by the track's clock.
+void Pftrace_begin_event_at(struct Pftrace *pf, uint64_t ns, unsigned type,
+                            uint64_t track);
+// Writes the packet of the event to the file, and counts the event. Returns 0
+// or -errno.
+int Pftrace_end_event(struct Pftrace *pf);
 // Returns the time of an event as ns since the event before.
 static inline uint64_t Pftrace_take_time(struct Pftrace *pf, uint64_t ticks)
 {
@@ -56,4 +66,4 @@ int Pftrace_begin_track(struct Pftrace *pf, uint64_t uuid);
 // packets does not know the names of earlier sequences.
 void Pftrace_end_sequence(struct Pftrace *pf);
 // Begins a packet whose time is not measured by the track's clock.
-size_t Pftrace_begin_at(struct Pftrace *pf, uint64_t ns);
+void Pftrace_begin_at(struct Pftrace *pf, uint64_t ns);

@@ -5,7 +5,6 @@
 // its level.
 #include "formats/replay.h"
 #include "formats/event_buffer.h"
-#include "formats/instant.h"
 #include "ipc/base/array.h"
 
 #include <errno.h>
@@ -216,13 +215,14 @@ static int play(struct Replay *replay, const struct Event *event)
     case EVENT_LOST:
         MarkText_clear(&replay->text);
         // fall through
-    // A newer version of Ocular has written this kind of event.
-    default:
-        if (kind != EVENT_LOOP && kind != EVENT_LOST && !Instant_of(kind))
-            return 0;
+    case EVENT_LOOP:
+    case EVENT_DARK:
+    case EVENT_WAIT:
         return target->mark(target->context, replay->now, event,
                             replay->depth ? replay->stack[replay->depth - 1].id
                                           : 0);
+    default: // A newer version of Ocular has written this kind of event.
+        return 0;
     }
 }
 
@@ -255,12 +255,11 @@ static int play_chunk(struct Replay *replay, const struct TimelineChunk *chunk,
     const struct Event *events = EventBuffer_read(buffer, chunk);
     const struct Event gap = {Event_when(replay->now, EVENT_LOST),
                               chunk->event_count};
-    size_t i, open_count, count = events ? chunk->event_count : 0;
-    const struct OpenCall *open = EventBuffer_open(buffer, chunk, &open_count);
+    size_t i, count = events ? chunk->event_count : 0;
     int error = 0;
 
     if (is_first)
-        error = begin(replay, open, open_count,
+        error = begin(replay, buffer->open, buffer->open_count,
                       count ? Event_ticks(&events[0]) : UINT64_MAX);
     if (!error && count < chunk->event_count)
         error = play(replay, &gap);

@@ -42,7 +42,7 @@ struct ReplayTarget {
     // open call belong to the same step of the task. If the argument `task` is
     // NULL, the step ends, and the call ends right after it.
     int (*task)(void *context, uint64_t ticks, const struct Mark *task);
-    // `event` is an EVENT_LOOP, an EVENT_LOST or an instant (instant.h).
+    // `event` is an EVENT_LOOP, EVENT_LOST, EVENT_DARK or EVENT_WAIT.
     // `inside` is the function of the innermost open call, or 0 if no call is
     // open.
     int (*mark)(void *context, uint64_t ticks, const struct Event *event,

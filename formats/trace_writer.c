@@ -43,6 +43,17 @@ const char *Trace_end_word(enum CallEnd how)
     return words[how];
 }
 
+const char *Trace_instant_word(enum EventKind kind)
+{
+    return kind == EVENT_DARK ? "dark" : "waited";
+}
+
+const char *Trace_instant_note(enum EventKind kind)
+{
+    return kind == EVENT_DARK ? "from here on its calls are not recorded"
+                              : "other threads ran in the time from here on";
+}
+
 void TraceWriter_init(struct TraceWriter *writer,
                       const struct PerfettoTrace *trace)
 {
@@ -120,25 +131,22 @@ void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
     const struct PerfettoTrace *trace = writer->trace;
     struct PerfettoName name;
 
-    if (!trace->name || !trace->name(trace->context, id, &name))
+    if (!trace->name(trace->context, id, &name))
         name = (struct PerfettoName){"<retired>", "", 0, 0};
-    Harmless_clean(out->name, sizeof out->name, name.name ? name.name : "",
-                   false);
-    Harmless_clean(out->file, sizeof out->file, name.file ? name.file : "",
-                   false);
+    Harmless_clean(out->name, sizeof out->name, name.name, false);
+    Harmless_clean(out->file, sizeof out->file, name.file, false);
     out->line = name.line;
     out->address = name.address;
 }
 
 const struct TimelineThread *
-TraceWriter_thread(const struct TraceWriter *writer, const bool *written,
-                   uint64_t tid)
+TraceWriter_thread(const struct TraceWriter *writer, uint64_t tid)
 {
     const struct TimelineView *view = writer->trace->view;
     size_t i = view->thread_count;
 
     while (i--)
-        if (written[i] && (uint64_t)view->threads[i].tid == tid &&
+        if (writer->written[i] && (uint64_t)view->threads[i].tid == tid &&
             view->threads[i].number != TIMELINE_OWN)
             return &view->threads[i];
     return NULL;

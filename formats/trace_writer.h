@@ -30,8 +30,12 @@
 #define TRACE_RULES 4096
 
 struct TraceWriter {
+    const struct TraceFormat *format;
     const struct PerfettoTrace *trace; // The trace that is being written now.
     const struct PerfettoTrace *first; // The first trace of the file.
+    // written[i] is true if the thread with the index i in the trace's view is
+    // in the file.
+    bool *written;
     struct Output output;
     // Bytes that are made once for each function or loop.
     struct Encoded encoded;
@@ -44,6 +48,9 @@ struct TraceWriter {
     // 0 unless the format has set it.
     uint64_t later_ns;
     uint64_t last; // Ticks at the newest event of the present thread.
+    size_t depth;  // Number of open calls of the present thread.
+    // Number of events that were left out since a gap was last written.
+    uint64_t left_out;
     size_t chunk;  // Index of the view's next chunk to write.
     int error;     // -errno of a write that failed, or 0.
     char date[40]; // Date and time of the start of tracing, as text.
@@ -121,8 +128,7 @@ struct TraceFormat {
                 const struct Mark *task);
     int (*loop)(struct TraceWriter *writer, uint64_t ticks,
                 const struct Event *event, uint32_t inside);
-    // Writes an instant for the function `id`. The instant's kind is one of
-    // those in instant.h.
+    // Writes an instant (Trace_instant_word) for the function `id`.
     int (*instant)(struct TraceWriter *writer, uint64_t ticks,
                    const struct Event *event, uint32_t id);
     // Writes that `count` events are missing. `what` gives the reason in one
@@ -178,6 +184,12 @@ const char *Trace_slice_word(enum TraceSliceKind kind);
 // usual one.
 const char *Trace_begin_word(enum CallBegin how);
 const char *Trace_end_word(enum CallEnd how);
+// An instant is an EVENT_DARK or an EVENT_WAIT. Trace_instant_word returns the
+// word that is put before the name of an instant's function, and
+// Trace_instant_note returns an explanation of the instant. Both are escaped
+// for JSON.
+const char *Trace_instant_word(enum EventKind kind);
+const char *Trace_instant_note(enum EventKind kind);
 
 // Sets the trace that is to be written next.
 void TraceWriter_init(struct TraceWriter *writer,
@@ -187,10 +199,8 @@ void TraceWriter_facts(const struct TraceWriter *writer,
 void TraceWriter_name(const struct TraceWriter *writer, uint32_t id,
                       struct TraceName *name);
 // Returns the newest thread with the id `tid` that is in the file, or NULL.
-// `written` says which threads of the trace are in the file.
 const struct TimelineThread *
-TraceWriter_thread(const struct TraceWriter *writer, const bool *written,
-                   uint64_t tid);
+TraceWriter_thread(const struct TraceWriter *writer, uint64_t tid);
 // Makes the name of an instruction: "OPCODE @OFFSET". `what` is an Event_step.
 void TraceWriter_step(const struct TraceWriter *writer, uint64_t what,
                       char label[TRACE_STEP]);
@@ -252,48 +262,27 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// Trace_function_key and the functions below make the keys of the table of
-// encoded bytes.
-static inline uint64_t Trace_function_key(uint32_t id)
+// The kinds of keys in the table of encoded bytes.
+enum TraceKey {
+    KEY_FUNCTION,
+    KEY_LOOP,
+    KEY_INSTANT,
+    KEY_FRAME,
+    KEY_COUNTER,
+    KEY_SLICE,
+    KEY_STEP,
+    KEY_TASK
+};
+
+// Returns a key of the table of encoded bytes. `part` has at most 16 bits.
+static inline uint64_t Trace_key(enum TraceKey kind, uint32_t id, unsigned part)
 {
-    return id;
+    return (uint64_t)kind << 48 | (uint64_t)part << 32 | id;
 }
 
-static inline uint64_t Trace_loop_key(uint32_t id, unsigned unit)
+static inline bool Trace_is(uint64_t key, enum TraceKey kind)
 {
-    return UINT64_C(1) << 48 | (uint64_t)unit << 32 | id;
-}
-
-static inline uint64_t Trace_counter_key(uint32_t id,
-                                         enum OwnEventCounter which)
-{
-    return UINT64_C(4) << 48 | (uint64_t)which << 32 | id;
-}
-
-static inline uint64_t Trace_step_key(uint32_t id, unsigned unit)
-{
-    return UINT64_C(6) << 48 | (uint64_t)unit << 32 | id;
-}
-
-static inline uint64_t Trace_task_key(uint32_t number)
-{
-    return UINT64_C(7) << 48 | number;
-}
-
-static inline bool Trace_is_step(uint64_t key)
-{
-    return key >> 48 == 6;
-}
-
-static inline uint64_t Trace_slice_key(enum TraceSliceKind kind,
-                                       uint32_t number)
-{
-    return UINT64_C(5) << 48 | (uint64_t)kind << 32 | number;
-}
-
-static inline uint64_t Trace_frame_key(uint32_t id)
-{
-    return UINT64_C(3) << 48 | id;
+    return key >> 48 == kind;
 }
 
 // The key of a stack is an FNV-1a hash of the key of the outer frames and of
@@ -303,14 +292,4 @@ static inline uint64_t Trace_frame_key(uint32_t id)
 static inline uint64_t Trace_stack_key(uint64_t before, uint32_t id)
 {
     return (before ^ id) * UINT64_C(0x100000001b3) | UINT64_C(1) << 63;
-}
-
-static inline uint64_t Trace_instant_key(uint32_t id, enum EventKind kind)
-{
-    return UINT64_C(2) << 48 | (uint64_t)kind << 32 | id;
-}
-
-static inline bool Trace_is_instant(uint64_t key)
-{
-    return key >> 48 == 2;
 }

@@ -11,15 +11,12 @@
 // seconds apart.
 #define APART_S 20e-3
 
-int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer,
-                    const struct TraceFormat *format, const bool *written)
+int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer)
 {
     size_t count = writer->trace->view->thread_count;
 
     *waits = (struct WaitSlices){
         .writer = writer,
-        .format = format,
-        .written = written,
         .newest = Heap_zeroed(count + 1, sizeof *waits->newest)};
     return waits->newest ? 0 : -ENOMEM;
 }
@@ -48,7 +45,7 @@ static int put(const struct WaitSlices *waits, size_t thread)
         slice.notes[2] = (struct TraceNote){"file", name.file, 0};
         slice.notes[3] = (struct TraceNote){"line", NULL, name.line};
     }
-    return waits->format->slice(writer, &slice);
+    return writer->format->slice(writer, &slice);
 }
 
 // Returns the ticks at which a wait begins. If many threads wait, the recorded
@@ -75,8 +72,8 @@ int WaitSlices_add(struct WaitSlices *waits,
     const struct PerfettoTrace *trace = waits->writer->trace;
     uint64_t near = (uint64_t)(NEAR_S * trace->hz);
     uint64_t begin = begin_of(waits, sample);
-    const struct TimelineThread *thread = TraceWriter_thread(
-        waits->writer, waits->written, (uint64_t)sample->tid);
+    const struct TimelineThread *thread =
+        TraceWriter_thread(waits->writer, (uint64_t)sample->tid);
     struct WaitSlice wait = {
         .end = sample->ticks, .kind = sample->wait.kind, .observations = 1};
     struct WaitSlice *newest;

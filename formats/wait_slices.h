@@ -19,9 +19,6 @@ struct WaitSlice {
 
 struct WaitSlices {
     struct TraceWriter *writer;
-    const struct TraceFormat *format;
-    // written[i] is true if the thread with the index i is in the file.
-    const bool *written;
     // Array with the newest slice of each thread of the view.
     struct WaitSlice *newest;
     // Ticks of the newest observation and of the one before.
@@ -29,8 +26,7 @@ struct WaitSlices {
 };
 
 // Returns 0 or -ENOMEM.
-int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer,
-                    const struct TraceFormat *format, const bool *written);
+int WaitSlices_init(struct WaitSlices *waits, struct TraceWriter *writer);
 // Adds a wait. Leaves out waits of threads that are not in the file. Also
 // leaves out times without a CPU, because it is not known at which time they
 // were. Returns 0 or -errno.

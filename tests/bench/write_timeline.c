@@ -65,11 +65,11 @@ int main(int argc, char **argv)
         .pid = 1,
         .start_ticks = now,
         .hz = 2.5e9,
-        .overwrite = true,
         .name = name_of,
     };
     long events = argc > 2 ? atol(argv[2]) : 0, made = 0;
     bool loops = argc > 3;
+    const struct FormatsFile file = {.path = argv[1], .overwrite = true};
     struct PerfettoResult result;
     struct RecordingReader reader;
     long before;
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     trace.view = Frozen_view(timeline, &reader);
     before = peak_mib();
     s = Now_s(CLOCK_PROCESS_CPUTIME_ID);
-    error = Perfetto_write(&trace, argv[1], &result);
+    error = Perfetto_write(&trace, &file, &result);
     s = Now_s(CLOCK_PROCESS_CPUTIME_ID) - s;
     if (error)
         return 1;

@@ -224,7 +224,6 @@ static int write_pair(const char *directory, unsigned number)
         .opcodes = &opcodes,
         .dark = dark,
         .dark_count = below(4),
-        .overwrite = true,
         .name = name_of,
     };
     int error = 0, i;
@@ -235,9 +234,10 @@ static int write_pair(const char *directory, unsigned number)
     trace.view = Frozen_view(timeline, &reader);
     for (i = 0; i < 2 && !error; i++) {
         char path[512];
+        const struct FormatsFile file = {.path = path, .overwrite = true};
 
         snprintf(path, sizeof path, "%s/%u.%s", directory, number, endings[i]);
-        error = Perfetto_write(&trace, path, &result);
+        error = Perfetto_write(&trace, &file, &result);
     }
     RecordingReader_close(&reader);
     Timeline_free(timeline);

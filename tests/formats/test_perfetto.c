@@ -50,9 +50,16 @@ static struct PerfettoTrace trace_of(const struct TimelineView *view)
         .start_ticks = 5000,
         .start_unix_ns = 1700000000000000000u,
         .hz = 1e9,
-        .overwrite = true,
         .name = name_of,
     };
+}
+
+static int write_to(const struct PerfettoTrace *trace, const char *name,
+                    struct PerfettoResult *result)
+{
+    const struct FormatsFile file = {.path = name, .overwrite = true};
+
+    return Perfetto_write(trace, &file, result);
 }
 
 static void release(struct Maker *maker)
@@ -95,7 +102,7 @@ TEST_WITH(a_change_of_directory_meanwhile, freeze, thaw)
 
     assert_int_equal(chdir(directory), 0);
     trace.progress = progress_goes_away;
-    assert_int_equal(Perfetto_write(&trace, "moved.json", &result), 0);
+    assert_int_equal(write_to(&trace, "moved.json", &result), 0);
     snprintf(place, sizeof place, "%s/moved.json", directory);
     assert_int_equal(unlink(place), 0);
 }
@@ -117,7 +124,7 @@ TEST_WITH(links_are_followed, freeze, thaw)
     assert_int_equal(symlink("second.json", place), 0);
     snprintf(place, sizeof place, "%s/there/second.json", directory);
     for (turn = 0; turn < 2; turn++) {
-        assert_int_equal(Perfetto_write(&trace, name, &result), 0);
+        assert_int_equal(write_to(&trace, name, &result), 0);
         assert_int_equal(lstat(name, &status), 0);
         assert_true(S_ISLNK(status.st_mode));
         assert_int_equal(lstat(place, &status), 0);
@@ -127,7 +134,7 @@ TEST_WITH(links_are_followed, freeze, thaw)
     unlink(name);
     // This link leads to itself.
     assert_int_equal(symlink("link.json", name), 0);
-    assert_int_equal(Perfetto_write(&trace, name, &result), -ELOOP);
+    assert_int_equal(write_to(&trace, name, &result), -ELOOP);
     unlink(name), unlink(place);
     snprintf(place, sizeof place, "%s/there/first", directory);
     unlink(place);

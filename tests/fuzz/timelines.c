@@ -83,11 +83,11 @@ static void write_to_null(struct RecordingReader *reader, const char *name)
     struct PerfettoResult result;
     struct Opened opened;
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const struct FormatsFile file = {
+        .path = name, .descriptor = null, .opened = &opened};
 
     Opened_note(&opened, null);
-    reader->trace.descriptor = null;
-    reader->trace.opened = &opened;
-    Perfetto_write(&reader->trace, name, &result);
+    Perfetto_write(&reader->trace, &file, &result);
     close(null);
 }
 

@@ -64,11 +64,10 @@ static struct OpenCall open_of(const struct TimelineChunk *chunk, size_t i)
 {
     struct EventBuffer buffer = {0};
     struct OpenCall call;
-    size_t count;
 
     EventBuffer_read(&buffer, chunk);
-    call = EventBuffer_open(&buffer, chunk, &count)[i];
-    assert_true(i < count);
+    assert_true(i < buffer.open_count);
+    call = buffer.open[i];
     EventBuffer_release(&buffer);
     return call;
 }
@@ -127,9 +126,8 @@ static size_t replay(const struct TimelineView *view, unsigned number)
     for (i = 0; i < view->chunk_count; i++) {
         const struct TimelineChunk *chunk = view->chunks[i];
         const struct Event *read = EventBuffer_read(&buffer, chunk);
-        size_t open_count;
-        const struct OpenCall *open =
-            EventBuffer_open(&buffer, chunk, &open_count);
+        const struct OpenCall *open = buffer.open;
+        size_t open_count = buffer.open_count;
 
         if (chunk->thread != number)
             continue;

@@ -12,18 +12,6 @@
 #include "tracer/timeline/recording_names.h"
 #include "tracer/timeline/trace.h"
 
-// The file to write, as a path or as an open file. The caller keeps the
-// ownership of an open file.
-struct FormatsFile {
-    // The ending of the path says whether the file is compressed.
-    const char *path;
-    // Descriptor of the open file, or 0 if the writer opens `path`.
-    int descriptor;
-    // The file that `descriptor` meant when it was opened.
-    const struct Opened *opened;
-    bool overwrite;
-};
-
 struct NativeNames;
 
 // The input and the result of a conversion of recordings to a file.

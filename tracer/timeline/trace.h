@@ -9,6 +9,8 @@
 #include "tracer/timeline/recording_format.h"
 #include "tracer/timeline/view.h"
 
+#include <stdbool.h>
+
 struct Snapshot;
 
 // The name of a function, and where the function is. The texts in struct
@@ -46,12 +48,7 @@ struct PerfettoTrace {
     // The functions that have no hooks (are dark) at the end of the timeline.
     struct RecordingDark *dark;
     size_t dark_count;
-    // Descriptor of an open file to write to, or 0 if the writer opens `path`.
-    int descriptor;
-    // The file that `descriptor` meant when it was opened.
-    const struct Opened *opened;
-    bool overwrite; // True if an existing file may be replaced.
-    void *context;  // First argument of `name`.
+    void *context; // First argument of `name`.
     // `name` returns false if the name of the function is unknown. In the trace
     // file, a function without a name is called "<retired>".
     bool (*name)(void *context, uint32_t id, struct PerfettoName *name);
@@ -60,6 +57,18 @@ struct PerfettoTrace {
     // 1) and the present size of the file in bytes. If `progress` returns
     // false, the writing is cancelled. `progress` may be NULL.
     bool (*progress)(void *context, double done, uint64_t bytes);
+};
+
+// The file to write, as a path or as an open file. The caller keeps the
+// ownership of an open file.
+struct FormatsFile {
+    // The ending of the path says whether the file is compressed.
+    const char *path;
+    // Descriptor of the open file, or 0 if the writer opens `path`.
+    int descriptor;
+    // The file that `descriptor` meant when it was opened.
+    const struct Opened *opened;
+    bool overwrite; // True if an existing file may be replaced.
 };
 
 struct PerfettoResult {

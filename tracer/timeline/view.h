@@ -32,17 +32,6 @@ struct TimelineChunk {
     uint64_t sequence; // Number of the chunk among the thread's chunks.
 };
 
-static inline size_t
-TimelineChunk_event_bytes(const struct TimelineChunk *chunk)
-{
-    return chunk->event_count * sizeof(struct Event);
-}
-
-static inline size_t TimelineChunk_open_bytes(const struct TimelineChunk *chunk)
-{
-    return chunk->open_count * sizeof(struct OpenCall);
-}
-
 struct TimelineThread {
     unsigned number;
     pid_t tid;
