@@ -3,13 +3,17 @@
 // of the program that has loaded it (the host). The library and the host can
 // therefore free each other's memory, and no fork happens while the library
 // holds a lock of its own allocator.
-#include "formats/library.h"
 #include "formats/conversion.h"
 #include "ipc/base/heap.h"
 
 #include <string.h>
 
 static struct FormatsHost bound;
+
+// Formats_load calls ocular_formats, which is the only symbol that the library
+// exports. Returns NULL if the library is of another build than the host.
+__attribute__((visibility("default"))) const struct Formats *
+ocular_formats(const struct FormatsHost *host);
 
 const struct Formats *ocular_formats(const struct FormatsHost *host)
 {

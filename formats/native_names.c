@@ -196,23 +196,29 @@ static const char *symbol_at(const struct NativeSource *source,
 #endif
 }
 
-static void write_name(struct NativeNames *names, const char *path,
-                       const char *build, uint64_t address, char *text)
+// Returns the name of the C function, in the memory of `arena`, or NULL if
+// memory is out.
+static const char *name_of(struct NativeNames *names, struct Arena *arena,
+                           const char *path, const char *build,
+                           uint64_t address)
 {
+    bool known = path && address && address != NULL_U64;
     const char *slash = path ? strrchr(path, '/') : NULL;
     struct NativeSource *source =
-        path && address ? source_of(names, path, build ? build : "") : NULL;
+        known ? source_of(names, path, build ? build : "") : NULL;
     const char *symbol = source ? symbol_at(source, address) : NULL;
+    char text[NAME_MAX_BYTES];
 
     if (!path)
-        snprintf(text, NAME_MAX_BYTES, "(callers not known)");
+        snprintf(text, sizeof text, "(callers not known)");
     else if (symbol)
-        NativeNames_demangle(symbol, text, NAME_MAX_BYTES);
-    else if (!address)
-        snprintf(text, NAME_MAX_BYTES, "%.300s", slash ? slash + 1 : path);
+        NativeNames_demangle(symbol, text, sizeof text);
+    else if (!known)
+        snprintf(text, sizeof text, "%.300s", slash ? slash + 1 : path);
     else
-        snprintf(text, NAME_MAX_BYTES, "%.300s+0x%llx",
-                 slash ? slash + 1 : path, (unsigned long long)address);
+        snprintf(text, sizeof text, "%.300s+0x%llx", slash ? slash + 1 : path,
+                 (unsigned long long)address);
+    return Arena_text(arena, text);
 }
 
 // Returns an array without `const`. Only native_names.c may change the tables.
@@ -221,31 +227,26 @@ static void write_name(struct NativeNames *names, const char *path,
 void NativeNames_set(struct NativeNames *names, struct FlameTable *table)
 {
     struct FlameFunction *functions = CHANGEABLE(table->functions);
-    char text[NAME_MAX_BYTES];
 
     for (size_t i = 0; i < table->function_count; i++) {
         struct FlameFunction *at = &functions[i];
 
-        if (!FlameNative_is(at->id) || at->name)
-            continue;
-        write_name(names, at->file, at->build,
-                   at->address == NULL_U64 ? 0 : at->address, text);
-        at->name = Arena_text(&table->arena, text);
+        if (FlameNative_is(at->id) && !at->name)
+            at->name =
+                name_of(names, &table->arena, at->file, at->build, at->address);
     }
 }
 
 void NativeNames_set_listing(struct NativeNames *names, struct Listing *listing)
 {
     struct ListingNative *natives = CHANGEABLE(listing->natives);
-    char text[NAME_MAX_BYTES];
 
     if (listing->native_count > LISTING_NATIVES)
         listing->native_count = LISTING_NATIVES;
     for (size_t i = 0; i < listing->native_count; i++) {
         struct ListingNative *at = &natives[i];
 
-        write_name(names, at->file, at->build,
-                   at->address == NULL_U64 ? 0 : at->address, text);
-        at->name = Arena_text(&listing->arena, text);
+        at->name =
+            name_of(names, &listing->arena, at->file, at->build, at->address);
     }
 }

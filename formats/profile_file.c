@@ -17,27 +17,30 @@ static void put(struct Bytes *out, const char *text)
     Bytes_put(out, text, strlen(text));
 }
 
-// Writes the label of a function as py-spy does: `name (file:line)`. Replaces
-// those characters of the name and the file that would end the label.
+// Writes a text without those characters that would end the label.
+static void put_clean(struct Bytes *out, const char *text)
+{
+    char clean[LABEL], *at;
+
+    Harmless_clean(clean, sizeof clean, text, true);
+    for (at = clean; (at = strchr(at, ';')); at++)
+        *at = ':';
+    put(out, clean);
+}
+
+// Writes the label of a function as py-spy does: `name (file:line)`.
 static void put_label(struct Bytes *out, const struct ProfileFunction *function)
 {
-    char text[LABEL], place[LABEL];
     const char *slash = strrchr(function->file, '/');
-    char *at;
+    char place[LABEL];
 
-    Harmless_clean(text, sizeof text, function->name, true);
-    for (at = text; (at = strchr(at, ';')); at++)
-        *at = ':';
-    put(out, text);
+    put_clean(out, function->name);
     if (!*function->file)
         return;
     snprintf(place, sizeof place, "%s:%" PRIu64,
              slash ? slash + 1 : function->file, function->line);
-    Harmless_clean(text, sizeof text, place, true);
-    for (at = text; (at = strchr(at, ';')); at++)
-        *at = ':';
     put(out, " (");
-    put(out, text);
+    put_clean(out, place);
     put(out, ")");
 }
 
