@@ -214,24 +214,17 @@ struct Search {
 static bool try_name(struct Search *search, const char *directory, pid_t number,
                      bool clean)
 {
-    struct Served *found = search->found;
+    char *path = search->found->path;
+    enum Answer answer;
     struct Peer peer;
 
-    if (name_socket(found->path, directory, number) >= ADDRESS_MAX)
+    if (name_socket(path, directory, number) >= ADDRESS_MAX)
         return false;
-    switch (ask(found->path, clean, &peer)) {
-    case ANSWER_LIVE:
-        return !peer.pid || peer.pid == search->process.pid;
-    case ANSWER_STALE:
-        search->stale = true;
-        return false;
-    case ANSWER_DENIED:
-        search->denied = true;
-        return false;
-    case ANSWER_NONE:
-        return false;
-    }
-    return false;
+    answer = ask(path, clean, &peer);
+    search->stale |= answer == ANSWER_STALE;
+    search->denied |= answer == ANSWER_DENIED;
+    return answer == ANSWER_LIVE &&
+           (!peer.pid || peer.pid == search->process.pid);
 }
 
 static bool try_places(struct Search *search, const struct Places *places,

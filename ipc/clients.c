@@ -116,20 +116,6 @@ void Clients_admit(struct Clients *clients, int fd, const struct Peer *peer,
 
 // --- Requests
 
-static struct DispatchContext context_of(const struct Clients *clients)
-{
-    return (struct DispatchContext){clients->source, clients->version};
-}
-
-static void greet(struct Clients *clients, struct Viewer *viewer,
-                  const struct Message *message, uint64_t now)
-{
-    const struct DispatchContext context = context_of(clients);
-
-    if (Dispatch_greet(&context, viewer, message, now))
-        count_viewers(clients, 1);
-}
-
 // Counts a viewer's request. Requests beyond REQUEST_BURST wait in the viewer's
 // buffer and in the socket.
 static void hold(struct Viewer *viewer, uint64_t now)
@@ -146,19 +132,22 @@ static void hold(struct Viewer *viewer, uint64_t now)
 static void take_requests(struct Clients *clients, struct Viewer *viewer,
                           uint64_t now)
 {
-    const struct DispatchContext context = context_of(clients);
+    const struct ServerSource *source = clients->source;
+    const char *version = clients->version;
     struct Message message;
     int got = 0;
 
     while (!viewer->closing && !viewer->held_ms &&
            (got = Viewer_next(viewer, &message)) > 0) {
         hold(viewer, now);
-        if (!viewer->greeted)
-            greet(clients, viewer, &message, now);
-        else if (Dispatch_serve(&context, viewer, &message, now) < 0)
-            // Dispatch_serve failed because the viewer does not read the
-            // server's answers.
-            Viewer_dismiss(viewer, now);
+        if (viewer->greeted) {
+            // Dispatch_serve fails if the viewer does not read the server's
+            // answers.
+            if (Dispatch_serve(source, version, viewer, &message, now) < 0)
+                Viewer_dismiss(viewer, now);
+        } else if (Dispatch_greet(source, version, viewer, &message, now)) {
+            count_viewers(clients, 1);
+        }
         Message_release(&message);
     }
     if (got < 0)

@@ -40,19 +40,19 @@ const char *Dispatch_objection(uid_t uid)
 
 // Sends the source's notice, if there is one, to the viewer. The notice tells
 // the viewer why the first snapshot comes later.
-static void tell(const struct DispatchContext *context, struct Viewer *viewer)
+static void tell(const struct ServerSource *source, struct Viewer *viewer)
 {
     struct Message notice = {.type = MESSAGE_NOTICE};
     char text[256];
 
-    if (!context->source->notice)
+    if (!source->notice)
         return;
-    snprintf(text, sizeof(text), "%s", context->source->notice);
+    snprintf(text, sizeof(text), "%s", source->notice);
     notice.text = text;
     Viewer_say(viewer, &notice);
 }
 
-bool Dispatch_greet(const struct DispatchContext *context,
+bool Dispatch_greet(const struct ServerSource *source, const char *version,
                     struct Viewer *viewer, const struct Message *message,
                     uint64_t now)
 {
@@ -64,14 +64,13 @@ bool Dispatch_greet(const struct DispatchContext *context,
         Viewer_refuse(viewer, message->request, EPROTONOSUPPORT,
                       "this process speaks protocol %d (Ocular %s), the "
                       "viewer speaks %u: use the ocular-top of that version",
-                      WIRE_VERSION, context->version,
-                      (unsigned)message->version);
+                      WIRE_VERSION, version, (unsigned)message->version);
         Viewer_dismiss(viewer, now);
     } else {
         viewer->greeted = true;
         viewer->deadline_ms = 0;
         viewer->due_ms = now;
-        tell(context, viewer);
+        tell(source, viewer);
         return true;
     }
     return false;
@@ -124,11 +123,10 @@ static int hurry(struct Viewer *viewer, const struct Message *message,
     return Viewer_say(viewer, &reply);
 }
 
-int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
-                   const struct Message *message, uint64_t now)
+int Dispatch_serve(const struct ServerSource *source, const char *version,
+                   struct Viewer *viewer, const struct Message *message,
+                   uint64_t now)
 {
-    const struct ServerSource *source = context->source;
-
     switch (message->type) {
     case MESSAGE_RATE:
         return set_rate(viewer, message, now);
@@ -145,14 +143,12 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
     case MESSAGE_OBJECTS:
     case MESSAGE_LINES:
     case MESSAGE_LATENCIES:
-        source->request(source->context, viewer->id, message);
-        return 0;
+        break;
     case MESSAGE_HANDOUT:
         if (viewer->gift)
             return Viewer_refuse(viewer, message->request, EBUSY,
                                  "another recording is on its way");
-        source->request(source->context, viewer->id, message);
-        return 0;
+        break;
     case MESSAGE_EXPORT:
     case MESSAGE_EXPORT_PATH:
     case MESSAGE_CANCEL:
@@ -160,20 +156,21 @@ int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
                              "this viewer is too old to export: use the "
                              "ocular-top of Ocular %s, which writes the file "
                              "itself",
-                             context->version);
+                             version);
     // The number of requests for stacks is limited, because the stacks are a
     // large answer and are built before the socket has room for it.
     case MESSAGE_FLAME:
         if (viewer->stacks++ >= STACKS_PER_TURN)
             return Viewer_refuse(viewer, message->request, EBUSY,
                                  "ask for the stacks again once they are here");
-        source->request(source->context, viewer->id, message);
-        return 0;
+        break;
     default:
         return Viewer_refuse(viewer, message->request, EOPNOTSUPP,
                              "request %u is not known to Ocular %s",
-                             (unsigned)message->type, context->version);
+                             (unsigned)message->type, version);
     }
+    source->request(source->context, viewer->id, message);
+    return 0;
 }
 
 void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now)

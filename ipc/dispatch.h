@@ -9,13 +9,6 @@
 
 #include <sys/types.h>
 
-// The data that answers to viewers need. The caller owns the source and the
-// version.
-struct DispatchContext {
-    const struct ServerSource *source;
-    const char *version; // Version of Ocular.
-};
-
 // Returns the reason why the user `uid` may not connect, or NULL. The user id
 // of "nobody" may stand for several users. Even a process that runs as "nobody"
 // refuses the user id of "nobody".
@@ -24,12 +17,14 @@ const char *Dispatch_objection(uid_t uid);
 // first sends an error.
 void Dispatch_reject(int fd, int error, const char *words);
 // Handles the viewer's first message. Returns true if the viewer is admitted.
-bool Dispatch_greet(const struct DispatchContext *context,
+// `version` is the version of Ocular, for the text of an ERROR.
+bool Dispatch_greet(const struct ServerSource *source, const char *version,
                     struct Viewer *viewer, const struct Message *message,
                     uint64_t now);
 // Serves a viewer's request. Returns 0, or -ENOBUFS if too many answers wait
 // because the viewer does not read them.
-int Dispatch_serve(const struct DispatchContext *context, struct Viewer *viewer,
-                   const struct Message *message, uint64_t now);
+int Dispatch_serve(const struct ServerSource *source, const char *version,
+                   struct Viewer *viewer, const struct Message *message,
+                   uint64_t now);
 // Disconnects a viewer whose bytes are not a message of Ocular's protocol.
 void Dispatch_refuse(struct Viewer *viewer, int error, uint64_t now);

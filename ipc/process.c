@@ -159,37 +159,9 @@ static void make_printable(char *text)
     *text = '\0';
 }
 
-pid_t Process_parent(pid_t pid)
-{
-    char stat[512], state;
-    int parent;
-
-    if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
-        return 0;
-    // In /proc/PID/stat the process's name is in brackets, and may contain
-    // brackets and blanks.
-    const char *end = strrchr(stat, ')');
-    return end && sscanf(end + 1, " %c %d", &state, &parent) == 2 ? parent : 0;
-}
-
-uint64_t Process_start(pid_t pid)
-{
-    char stat[1024];
-    unsigned long long ticks;
-
-    if (read_file(pid, "stat", stat, sizeof(stat)) < 0)
-        return 0;
-    const char *end = strrchr(stat, ')');
-    if (!end || sscanf(end,
-                       ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u "
-                       "%*d %*d %*d %*d %*d %*d %llu",
-                       &ticks) != 1)
-        return 0;
-    return ticks;
-}
-
 // Returns the text of /proc/PID/stat from the field `number` on, or "". The
-// process's name in brackets is the second field of /proc/PID/stat.
+// second field of /proc/PID/stat is the process's name in brackets, which may
+// contain brackets and blanks.
 static const char *stat_field(pid_t pid, char stat[1024], int number)
 {
     if (read_file(pid, "stat", stat, 1024) < 0)
@@ -198,6 +170,20 @@ static const char *stat_field(pid_t pid, char stat[1024], int number)
     for (int field = 2; at && field < number; field++)
         at = strchr(at + 1, ' ');
     return at ? at : "";
+}
+
+pid_t Process_parent(pid_t pid)
+{
+    char stat[1024];
+
+    return (pid_t)strtol(stat_field(pid, stat, 4), NULL, 10);
+}
+
+uint64_t Process_start(pid_t pid)
+{
+    char stat[1024];
+
+    return strtoull(stat_field(pid, stat, 22), NULL, 10);
 }
 
 uint64_t Process_stack(pid_t pid)

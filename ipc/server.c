@@ -60,7 +60,7 @@ struct Server {
     // True if a new snapshot was published. Server_notify sets `fresh`, and
     // turn() clears it.
     atomic_bool fresh;
-    // True if the server's thread must end. stop_thread sets `stopping`, and
+    // True if the server's thread must end. Server_pause sets `stopping`, and
     // run() reads it.
     atomic_bool stopping;
     // True while the server's thread may be changing `clients`. Server_abandon
@@ -298,7 +298,7 @@ static void run(void *argument)
 
     server->check_at_ms = now_ms() + CHECK_MS;
     // run() reads `stopping` before and after the wait, because turn() may
-    // clear the wake-up that stop_thread() has sent.
+    // clear the wake-up that Server_pause() has sent.
     while (!atomic_load(&server->stopping)) {
         wait_for_work(server, polled);
         if (!atomic_load(&server->stopping))
@@ -315,9 +315,8 @@ static int start_thread(struct Server *server)
                         STACK_SIZE);
 }
 
-// Stops and joins the server's thread. After stop_thread() no thread calls the
-// source any more.
-static void stop_thread(struct Server *server)
+// After Server_pause() no thread calls the source any more.
+void Server_pause(struct Server *server)
 {
     atomic_store(&server->stopping, true);
     ring(server);
@@ -439,11 +438,6 @@ uint64_t Server_cpu_ns(struct Server *server)
     return Worker_cpu_ns(&server->worker);
 }
 
-void Server_pause(struct Server *server)
-{
-    stop_thread(server);
-}
-
 int Server_resume(struct Server *server)
 {
     return server->worker.started ? 0 : start_thread(server);
@@ -451,7 +445,7 @@ int Server_resume(struct Server *server)
 
 void Server_close(struct Server *server, unsigned wait_ms)
 {
-    stop_thread(server);
+    Server_pause(server);
     finish(server, wait_ms < INT_MAX ? wait_ms : INT_MAX);
     release_locks(server);
     free_server(server);

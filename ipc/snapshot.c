@@ -386,16 +386,9 @@ const struct Record SNAPSHOT_RECORD =
 
 const char *State_name(uint64_t state)
 {
-    switch (state) {
-    case STATE_ARMED:
-        return "armed";
-    case STATE_PARTIAL:
-        return "partial";
-    case STATE_DARK:
-        return "dark";
-    default:
-        return NULL;
-    }
+    static const char *const names[] = {"armed", "partial", "dark"};
+
+    return state <= STATE_DARK ? names[state] : NULL;
 }
 
 // --- The memory

@@ -337,10 +337,10 @@ struct TaskGroup {
     double oldest_s;
     // Id of the coroutine function; null if the function is not traced.
     uint64_t id;
-    // Line of the innermost await in which most tasks of the group wait.
     // Qualified name of the function with the line wait_line.
     const char *waits_in;
     const char *wait_file;
+    // Line of the innermost await in which most tasks of the group wait.
     uint64_t wait_line;
     uint64_t wait_count; // Number of tasks of the group that wait at this line.
     // Seconds between the first and the newest growth of the group since it
