@@ -144,8 +144,6 @@ static int convert(void *context, struct Conversion *conversion)
 
 void Exports_init(struct Session *session)
 {
-    const struct ExportSource source = {
+    session->export.source = (struct ExportSource){
         .context = session, .timeline = timeline, .convert = convert};
-
-    Export_init(&session->export, &source);
 }

@@ -275,7 +275,6 @@ void Session_free(struct Session *session)
 {
     if (!session)
         return;
-    Export_release(&session->export);
     Handouts_release(&session->handouts);
     Collect_release(session);
     Recorder_release(session);

@@ -8,24 +8,11 @@
 #include "tracer/timeline/output_name.h"
 
 #include <errno.h>
-#include <string.h>
 #include <time.h>
 
 // The speed of the conversion shows only after this fraction of the time limit
 // whether the conversion can end within the limit.
 #define TRIAL 0.1
-
-void Export_init(struct Export *export, const struct ExportSource *source)
-{
-    memset(export, 0, sizeof *export);
-    export->source = *source;
-    pthread_mutex_init(&export->mutex, NULL);
-}
-
-void Export_release(struct Export *export)
-{
-    pthread_mutex_destroy(&export->mutex);
-}
 
 void Export_cancel(struct Export *export)
 {
@@ -36,8 +23,6 @@ void Export_cancel(struct Export *export)
 // a time. Returns 0, -ENODATA, -EBUSY, -EINVAL or -EOPNOTSUPP.
 static int claim(struct Export *export, const char *path)
 {
-    int error = 0;
-
     if (FileKind_of(path).content == FILE_PAGE)
         return -EINVAL;
     if (FileKind_of(path).content == FILE_RECORDING)
@@ -45,20 +30,10 @@ static int claim(struct Export *export, const char *path)
     if (!FileKind_is_profile(path) &&
         !export->source.timeline(export->source.context))
         return -ENODATA;
-    pthread_mutex_lock(&export->mutex);
-    error = export->busy ? -EBUSY : 0;
-    if (!error)
-        atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
-    export->busy = true;
-    pthread_mutex_unlock(&export->mutex);
-    return error;
-}
-
-static void let_go(struct Export *export)
-{
-    pthread_mutex_lock(&export->mutex);
-    export->busy = false;
-    pthread_mutex_unlock(&export->mutex);
+    if (atomic_exchange(&export->busy, true))
+        return -EBUSY;
+    atomic_store_explicit(&export->cancel, false, memory_order_relaxed);
+    return 0;
 }
 
 // The context for the callbacks of the thread that writes the file.
@@ -142,6 +117,6 @@ int Export_write(struct Export *export, const char *path, bool overwrite,
     else
         error = write_file(export, path, overwrite, &job, result);
     result->cpu_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
-    let_go(export);
+    atomic_store(&export->busy, false);
     return error;
 }

@@ -8,7 +8,7 @@
 #include "tracer/timeline/formats.h"
 #include "tracer/timeline/trace.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 // The functions that provide the data of an export. The thread that writes the
 // file calls them.
@@ -30,16 +30,12 @@ struct ExportWatch {
     bool (*progress)(void *context, double done, uint64_t bytes);
 };
 
-struct Export {
+struct Export { // An empty struct has only zero bytes.
     struct ExportSource source;
-    pthread_mutex_t mutex; // Guards `busy`.
-    bool busy;
+    _Atomic bool busy; // True while an export runs.
     _Atomic bool cancel;
 };
 
-void Export_init(struct Export *export, const struct ExportSource *source);
-// Export_release may be called only while no export runs.
-void Export_release(struct Export *export);
 // Exports to the file at `path`. Export_write blocks, so the caller must not
 // hold the GIL. `seconds` is the largest time that the export may take, or 0
 // for no limit. `watch` may be NULL. Returns 0 or -errno. After an error no new

@@ -14,7 +14,6 @@
 #include "ipc/base/opened.h"
 #include "tracer/timeline/file_places.h"
 #include "tracer/timeline/memory_pages.h"
-#include "tracer/timeline/pending_writes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,6 +37,14 @@
 #define SPARE_BYTES (1u << 20)
 // Number of bytes that one write copies, a multiple of the page size.
 #define COPY_BYTES (64u << 10)
+
+// The beginning of a write that no flush has carried out yet. The bytes to
+// write follow it.
+struct PendingWrite {
+    uint64_t at;
+    uint64_t size;
+};
+
 struct Recording {
     _Atomic unsigned references;
     // Guards `left`, the places in the file and the pages in memory.
@@ -79,9 +86,9 @@ struct Recording {
     // True if bytes that the file already contains cannot even be written
     // again.
     bool stuck;
-    // Writes that no flush has taken yet (PendingWrites).
+    // Writes that no flush has taken yet (struct PendingWrite).
     struct Bytes left;
-    // Writes of the flush that runs now (PendingWrites).
+    // Writes of the flush that runs now (struct PendingWrite).
     struct Bytes flushed;
     _Atomic size_t waiting; // Sum of the bytes of `left` and `flushed`.
     _Atomic int error;      // -errno of the newest write that failed.
@@ -637,6 +644,7 @@ uint64_t Recording_seek(struct Recording *recording, uint64_t at)
 static void leave(struct Recording *recording, const void *data, size_t size,
                   uint64_t at)
 {
+    const struct PendingWrite write = {at, size};
     const uint8_t *from = data;
     size_t part;
 
@@ -646,7 +654,8 @@ static void leave(struct Recording *recording, const void *data, size_t size,
     }
     if (recording->fd < 0)
         return;
-    PendingWrites_add(&recording->left, &(struct PendingWrite){at, size, data});
+    Bytes_put(&recording->left, &write, sizeof write);
+    Bytes_put(&recording->left, data, size);
     atomic_store_explicit(&recording->waiting,
                           recording->left.size + recording->flushed.size,
                           memory_order_release);
@@ -655,13 +664,16 @@ static void leave(struct Recording *recording, const void *data, size_t size,
 // Returns 0, -errno of a write to the file, or -ENOMEM.
 static int write_left(struct Recording *recording)
 {
+    const struct Bytes *flushed = &recording->flushed;
     struct PendingWrite write;
-    size_t cursor = 0;
-    int error = recording->flushed.error, failed;
+    size_t at = 0;
+    int error = flushed->error, failed;
 
-    while (!recording->flushed.error &&
-           PendingWrites_next(&recording->flushed, &cursor, &write)) {
-        failed = write_all(recording, write.data, write.size, write.at);
+    while (!flushed->error && at < flushed->size) {
+        memcpy(&write, flushed->data + at, sizeof write);
+        at += sizeof write;
+        failed = write_all(recording, flushed->data + at, write.size, write.at);
+        at += write.size;
         error = failed ? failed : error;
     }
     return error;

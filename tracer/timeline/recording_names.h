@@ -73,13 +73,6 @@ void RecordingNames_end(struct RecordingNames *names,
 void RecordingNames_give_back(struct RecordingNames *names,
                               struct RecordingWanted *wanted);
 
-// Returns true if an event of the kind `kind` contains the id of a function.
-static inline bool RecordingNames_has_id(enum EventKind kind)
-{
-    return EventKind_opens(kind) || kind == EVENT_FRAME ||
-           kind == EVENT_CHANGE || kind == EVENT_REARMED || kind == EVENT_DARK;
-}
-
 static inline void RecordingNames_see_id(struct RecordingNames *names,
                                          uint32_t id)
 {
@@ -90,6 +83,11 @@ static inline void RecordingNames_see_id(struct RecordingNames *names,
 static inline void RecordingNames_see(struct RecordingNames *names,
                                       const struct Event *event)
 {
-    if (RecordingNames_has_id(Event_kind(event)) && Event_id(event))
+    enum EventKind kind = Event_kind(event);
+    bool has_id = EventKind_opens(kind) || kind == EVENT_FRAME ||
+                  kind == EVENT_CHANGE || kind == EVENT_REARMED ||
+                  kind == EVENT_DARK;
+
+    if (has_id && Event_id(event))
         RecordingNames_see_id(names, Event_id(event));
 }

@@ -513,11 +513,10 @@ void Timeline_save(struct Timeline *timeline, struct Track *track)
 
 // Saves a new block, and then drops the old block in *before. Returns false if
 // the new block could not be saved.
-static bool save_anew(struct Timeline *timeline, enum RecordingKind kind,
+static bool save_anew(struct Timeline *timeline, struct RecordingBlock header,
                       struct RecordingSlot *before, const void *data,
                       size_t size)
 {
-    struct RecordingBlock header = {.kind = kind};
     struct RecordingSlot slot = {0};
 
     if (Recording_append(timeline->recording, &slot, &header, data, size))
@@ -531,18 +530,18 @@ void Timeline_save_snapshot(struct Timeline *timeline, struct Bytes *snapshot,
                             bool last)
 {
     struct RecordingBlock header = {.kind = RECORDING_SNAPSHOT};
-    struct RecordingSlot slot = {0};
+    struct RecordingSlot newest;
 
     while (snapshot->size % 8 && !snapshot->error)
         Bytes_put_u8(snapshot, 0);
     pthread_mutex_lock(&timeline->mutex);
     header.sequence = last ? RECORDING_LAST : timeline->snapshots + 1;
     if (!snapshot->error &&
-        !Recording_append(timeline->recording, &slot, &header, snapshot->data,
-                          snapshot->size)) {
-        Recording_drop(timeline->recording, &timeline->older_snapshot);
+        save_anew(timeline, header, &timeline->older_snapshot, snapshot->data,
+                  snapshot->size)) {
+        newest = timeline->older_snapshot;
         timeline->older_snapshot = timeline->snapshot;
-        timeline->snapshot = slot;
+        timeline->snapshot = newest;
         timeline->snapshots++;
     }
     pthread_mutex_unlock(&timeline->mutex);
@@ -567,8 +566,8 @@ static void save_threads(struct Timeline *timeline)
         Bytes_put(&list, &thread, sizeof thread);
     }
     if (!list.error)
-        save_anew(timeline, RECORDING_THREADS, &timeline->threads, list.data,
-                  list.size);
+        save_anew(timeline, (struct RecordingBlock){.kind = RECORDING_THREADS},
+                  &timeline->threads, list.data, list.size);
     Bytes_release(&list);
 }
 
@@ -591,8 +590,8 @@ void Timeline_cut(struct Timeline *timeline, const struct RecordingDark *dark,
     }
     for (i = 0; i < count; i++)
         RecordingNames_see_id(&timeline->names, dark[i].id);
-    save_anew(timeline, RECORDING_DARK, &timeline->dark, dark,
-              count * sizeof *dark);
+    save_anew(timeline, (struct RecordingBlock){.kind = RECORDING_DARK},
+              &timeline->dark, dark, count * sizeof *dark);
     save_threads(timeline);
     pthread_mutex_unlock(&timeline->mutex);
 }
