@@ -1,62 +1,31 @@
 // SPDX-License-Identifier: MIT
-// The hash table of sums uses open addressing, and is at most half full.
 #include "formats/sum_table.h"
 #include "ipc/base/array.h"
 
 #include <stdlib.h>
 
-#define FIRST_ROOM 256u
-
 void SumTable_release(struct SumTable *table)
 {
+    IdMap_release(&table->places);
     Heap_free(table->sums);
     *table = (struct SumTable){0};
 }
 
-static struct Sum *place_of(const struct SumTable *table, uint64_t key)
-{
-    uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(hash >> 32) & (table->room - 1);
-
-    while (table->sums[at].key && table->sums[at].key != key)
-        at = (at + 1) & (table->room - 1);
-    return &table->sums[at];
-}
-
-static int grow(struct SumTable *table)
-{
-    struct SumTable larger = {.count = table->count,
-                              .room =
-                                  table->room ? 2 * table->room : FIRST_ROOM};
-    size_t i;
-
-    if (table->count >= SUM_TABLE_MOST)
-        return -1;
-    larger.sums = Heap_zeroed(larger.room, sizeof *larger.sums);
-    if (!larger.sums)
-        return -1;
-    for (i = 0; i < table->room; i++)
-        if (table->sums[i].key)
-            *place_of(&larger, table->sums[i].key) = table->sums[i];
-    Heap_free(table->sums);
-    *table = larger;
-    return 0;
-}
-
 struct Sum *SumTable_get(struct SumTable *table, uint64_t key)
 {
-    struct Sum *sum = table->room ? place_of(table, key) : NULL;
+    uint64_t place = IdMap_find(&table->places, key), *added;
 
-    if (sum && sum->key)
-        return sum;
-    if (2 * table->count >= table->room) {
-        if (grow(table))
-            return NULL;
-        sum = place_of(table, key);
-    }
-    sum->key = key;
-    table->count++;
-    return sum;
+    if (place)
+        return &table->sums[place - 1];
+    if (table->count >= SUM_TABLE_MOST ||
+        !ARRAY_GROW(table->sums, table->count, table->room, 64))
+        return NULL;
+    added = IdMap_at(&table->places, key);
+    if (!added)
+        return NULL;
+    table->sums[table->count] = (struct Sum){.key = key};
+    *added = ++table->count;
+    return &table->sums[table->count - 1];
 }
 
 static int by_key(const void *a, const void *b)
@@ -69,13 +38,9 @@ static int by_key(const void *a, const void *b)
 
 void SumTable_sort(struct SumTable *table)
 {
-    size_t i, kept = 0;
-
-    for (i = 0; i < table->room; i++)
-        if (table->sums[i].key)
-            table->sums[kept++] = table->sums[i];
-    if (kept)
-        qsort(table->sums, kept, sizeof *table->sums, by_key);
+    IdMap_release(&table->places);
+    if (table->count)
+        qsort(table->sums, table->count, sizeof *table->sums, by_key);
 }
 
 const struct Sum *SumTable_of(const struct SumTable *table, uint32_t first,

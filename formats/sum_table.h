@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Implements a hash table of sums of calls and CPU time. The key of a sum is a
-// pair of numbers, for example of a callee and its caller, or of a thread and a
-// function. The table holds at most SUM_TABLE_MOST pairs, because a forged file
-// could contain any number of pairs. Only one thread at a time may use a struct
-// SumTable.
+// Holds sums of calls and CPU time. The key of a sum is a pair of numbers, for
+// example of a callee and its caller, or of a thread and a function. The table
+// holds at most SUM_TABLE_MOST pairs, because a forged file could contain any
+// number of pairs. Only one thread at a time may use a struct SumTable.
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "ipc/base/id_map.h"
 
 // A table with SUM_TABLE_MOST pairs takes no new pairs.
 #define SUM_TABLE_MOST ((size_t)1 << 18)
 
 struct Sum {
-    uint64_t key; // The result of Sum_key, or 0 if this slot is free.
+    uint64_t key; // The result of Sum_key.
     uint64_t calls;
     uint64_t samples;
     double ns, c_ns, total_ns; // ns of CPU time.
@@ -27,10 +25,10 @@ struct Sum {
     uint32_t resumed;
 };
 
-struct SumTable { // An empty struct has only zero bytes.
+struct SumTable {        // An empty struct has only zero bytes.
+    struct IdMap places; // For each key, the index of its sum plus 1.
     struct Sum *sums;
-    size_t count;
-    size_t room; // Number of slots, a power of two, or 0 before the first sum.
+    size_t count, room;
 };
 
 // Returns the key for a pair of numbers. `first` must not be 0.
@@ -54,9 +52,7 @@ void SumTable_release(struct SumTable *table);
 // adds a sum of zeros. Returns NULL if the table is full or memory is out. The
 // returned pointer is valid until the next call of SumTable_get.
 struct Sum *SumTable_get(struct SumTable *table, uint64_t key);
-// Sorts the sums by key, and moves them to the beginning of table->sums. After
-// SumTable_sort, table->sums[0..count) may be read, and SumTable_get must not
-// be called any more.
+// Sorts the sums by key. SumTable_get must not be called any more.
 void SumTable_sort(struct SumTable *table);
 // Returns the first sum in a sorted table whose key begins with the number
 // `first`. Sets *count to the number of sums whose keys begin with `first`.

@@ -262,9 +262,9 @@ static inline void TraceWriter_took(struct TraceWriter *writer,
     writer->used = (size_t)(end - writer->buffer);
 }
 
-// The kinds of keys in the table of encoded bytes.
+// The kinds of keys in the table of encoded bytes. No key is 0.
 enum TraceKey {
-    KEY_FUNCTION,
+    KEY_FUNCTION = 1,
     KEY_LOOP,
     KEY_INSTANT,
     KEY_FRAME,
