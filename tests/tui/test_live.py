@@ -280,6 +280,10 @@ EFFECTS = {
     },
 }
 
+# CPython 3.12 does not report objects.
+if sys.version_info < (3, 13):
+    EFFECTS["Objects"] = dict.fromkeys(EFFECTS["Objects"])
+
 # Each entry has the keys that lead from the main screen to a view, and a pattern that
 # appears when the view has its samples.
 VIEWS = {
