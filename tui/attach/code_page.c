@@ -53,8 +53,7 @@ _Static_assert(offsetof(struct CodePage, text) == 32 &&
                    sizeof(struct CodePage) <= PAGE,
                "as the code has it");
 
-// Returns true if all bytes of the page are still zero.
-static bool is_unused(pid_t pid, uint64_t place)
+bool CodePage_is_there(pid_t pid, uint64_t place)
 {
     struct CodePage page;
     const struct CodePage empty = {0};
@@ -81,7 +80,7 @@ uint64_t CodePage_place(pid_t pid)
         unsigned long long start, end;
         if (sscanf(line, "%llx-%llx", &start, &end) != 2)
             continue;
-        unused = is_page(line, start, end) && is_unused(pid, start);
+        unused = is_page(line, start, end) && CodePage_is_there(pid, start);
         if (unused)
             place = start;
         else if (!place && !heap && before >= LOWEST && start - before >= GAP &&
@@ -102,11 +101,6 @@ struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place)
         mmap,
         {place, PAGE, PROT_READ | PROT_EXEC,
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, (uint64_t)-1, 0}};
-}
-
-bool CodePage_is_there(pid_t pid, uint64_t place)
-{
-    return is_unused(pid, place);
 }
 
 int CodePage_write(struct CodePage *page, pid_t thread, uint64_t place)

@@ -26,6 +26,7 @@ struct CodePage {
 uint64_t CodePage_place(pid_t pid);
 // Describes the function call that maps the page.
 struct SigframeCall CodePage_map(uint64_t mmap, uint64_t place);
+// Returns true if the page is mapped and all its bytes are still zero.
 bool CodePage_is_there(pid_t pid, uint64_t place);
 // Writes `page` into the process, through one of its stopped threads. The
 // caller must have set all members except `code`. Returns 0 or -errno.

@@ -186,20 +186,20 @@ static void remove_folder(int tmp, const char *name)
     unlinkat(tmp, name, AT_REMOVEDIR);
 }
 
-static bool has(const char *folder, const char *name)
+static bool has(int folder, const char *name)
 {
-    char path[SCRIPT_PATH + 16];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return access(path, F_OK) == 0;
+    return faccessat(folder, name, F_OK, 0) == 0;
+}
+
+static int open_file(int folder, const char *name)
+{
+    return openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
 // Returns true if a process still holds the lock of `folder`.
-static bool is_locked(const char *folder)
+static bool is_locked(int folder)
 {
-    char path[SCRIPT_PATH + 16];
-    snprintf(path, sizeof path, "%s/%s", folder,
-             has(folder, "begun") ? "begun" : "wanted");
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = open_file(folder, has(folder, "begun") ? "begun" : "wanted");
     if (fd < 0)
         return errno != ENOENT;
     bool locked = flock(fd, LOCK_SH | LOCK_NB) != 0;
@@ -213,7 +213,7 @@ static bool is_locked(const char *folder)
 // pending request, so its folders are also removed.
 static void remove_old(int tmp, pid_t own)
 {
-    char path[64], here[64];
+    char path[64];
     const struct dirent *entry;
     snprintf(path, sizeof path, "/proc/self/fd/%d", tmp);
     DIR *stream = opendir(path);
@@ -225,11 +225,10 @@ static void remove_old(int tmp, pid_t own)
         int folder = pid > 0 ? openat(tmp, entry->d_name, FOLDER_FLAGS) : -1;
         if (folder < 0)
             continue;
-        snprintf(here, sizeof here, "/proc/self/fd/%d", folder);
         bool lives = kill((pid_t)pid, 0) == 0 || errno != ESRCH;
         if (fstat(folder, &status) == 0 &&
-            status.st_mtime + OLD_S < time(NULL) && !is_locked(here) &&
-            (!lives || pid == own || !has(here, SCRIPT_ASKED)))
+            status.st_mtime + OLD_S < time(NULL) && !is_locked(folder) &&
+            (!lives || pid == own || !has(folder, SCRIPT_ASKED)))
             remove_folder(tmp, entry->d_name);
         close(folder);
     }
@@ -255,9 +254,8 @@ static int open_tmp(pid_t pid)
 // Makes a file in the folder of the script. Returns a descriptor or -errno.
 static int make_file(const struct Script *script, const char *name)
 {
-    char path[SCRIPT_PATH + 16];
-    snprintf(path, sizeof path, "%s/%s", script->here, name);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = openat(script->folder, name,
+                    O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     return fd < 0 ? -errno : fd;
 }
 
@@ -301,8 +299,6 @@ static int make_folder(struct Script *script, pid_t pid)
     script->folder = openat(script->tmp, script->name, FOLDER_FLAGS);
     if (script->folder < 0)
         return -errno;
-    snprintf(script->here, sizeof script->here, "/proc/self/fd/%d",
-             script->folder);
     script->lock = make_file(script, "wanted");
     if (script->lock < 0)
         return script->lock;
@@ -340,28 +336,23 @@ int Script_write(struct Script *script, pid_t pid, const char *verb,
 enum ScriptState Script_look(const struct Script *script, char *answer,
                              size_t size)
 {
-    char path[SCRIPT_PATH + 16];
-    snprintf(path, sizeof path, "%s/answer", script->here);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = open_file(script->folder, "answer");
     if (fd >= 0) {
         ssize_t got = read(fd, answer, size - 1);
         answer[got > 0 ? got : 0] = '\0';
         close(fd);
         return SCRIPT_DONE;
     }
-    snprintf(path, sizeof path, "%s/wanted", script->here);
-    return access(path, F_OK) ? SCRIPT_BEGUN : SCRIPT_WAITS;
+    return has(script->folder, "wanted") ? SCRIPT_WAITS : SCRIPT_BEGUN;
 }
 
 bool Script_revoke(const struct Script *script)
 {
-    char from[SCRIPT_PATH + 16], to[SCRIPT_PATH + 16];
     struct AsUser as;
-    snprintf(from, sizeof from, "%s/wanted", script->here);
-    snprintf(to, sizeof to, "%s/revoked", script->here);
     if (AsUser_begin(&as, &script->user))
         return false;
-    bool revoked = rename(from, to) == 0;
+    bool revoked =
+        renameat(script->folder, "wanted", script->folder, "revoked") == 0;
     AsUser_end(&as);
     return revoked;
 }

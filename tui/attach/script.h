@@ -34,8 +34,6 @@ struct Script {
     int lock; // Descriptor of the file that is locked.
     // Name of the folder in /tmp, or "" if there is no folder.
     char name[SCRIPT_PATH];
-    // Path of the folder for this program, by the folder's descriptor.
-    char here[SCRIPT_PATH];
     char path[SCRIPT_PATH]; // Path of the script for the process.
 };
 
