@@ -246,10 +246,9 @@ static int list(void)
 static int find_one(const struct Options *options, struct Served *served,
                     struct Attaching *attaching, char *why)
 {
-    struct StartupRequest start = {options->pid, may_merge(options),
-                                   STARTUP_PATIENCE_S, stderr};
     int error = options->attach ? Address_find(served, options->pid, why, WHY)
-                                : Startup_find(served, &start, why, WHY);
+                                : Startup_find(served, options->pid,
+                                               may_merge(options), why, WHY);
     struct AttachRequest request = {options->pid, options->package,
                                     !options->attach};
     if (error == -ENOENT && Attaching_is_wanted(options))

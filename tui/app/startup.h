@@ -8,25 +8,9 @@
 #include "ipc/address.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
-#define STARTUP_PATIENCE_S 5
-
-// Returns true if a process that does not serve viewers yet will probably do so
-// soon, because it is young or was started with --serve. `age_s` is NaN if the
-// age is not known.
-bool Startup_is_likely(double age_s, const char *command);
-
-struct StartupRequest {
-    pid_t pid;
-    // True if it is enough that a worker of the process serves viewers.
-    bool workers;
-    double patience_s;
-    FILE *say;
-};
-
-// Returns what Address_find returns. If the process will probably serve viewers
-// soon, first writes a line to `say`, and then tries again for `patience_s`
-// seconds.
-int Startup_find(struct Served *found, const struct StartupRequest *request,
-                 char *why, size_t why_size);
+// Returns what Address_find returns. `workers` is true if it is enough that a
+// worker of the process serves viewers. If the process will probably serve
+// viewers soon, first says so on stderr, and then tries again for some seconds.
+int Startup_find(struct Served *found, pid_t pid, bool workers, char *why,
+                 size_t why_size);
