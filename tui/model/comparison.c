@@ -100,6 +100,9 @@ const struct Record COMPARISON_RECORD =
 struct Side {
     const char *name;
     const char *file;
+    // NULL if several functions have this name and file, which is usual for
+    // lambdas.
+    const struct Function *only;
     uint64_t line, id;
     double share; // CPU time as a part of one core.
     double samples;
@@ -172,6 +175,7 @@ static struct Side side_of(const struct Function *f)
 {
     struct Side side = {.name = f->name ? f->name : "",
                         .file = f->file ? f->file : "",
+                        .only = f->name && f->file ? f : NULL,
                         .line = f->line,
                         .id = f->id,
                         .share = known(f->cpu_share),
@@ -189,6 +193,7 @@ static struct Side side_of(const struct Function *f)
 
 static void merge(struct Side *into, const struct Side *from)
 {
+    into->only = NULL;
     into->share += from->share;
     into->samples += from->samples;
     into->calls += from->calls;
@@ -762,18 +767,35 @@ static bool judge(struct Comparison *out, struct ComparisonNote *notes,
     return rates;
 }
 
+// Lists the functions whose latencies are compared. If several functions of a
+// run have the same name and file, it is unknown which function of the other
+// run is the same, because lines move if the program is changed.
+static size_t list_same(struct SameFunction *same, const struct Pair *pairs,
+                        size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct Side *a = pairs[i].a, *b = pairs[i].b;
+        if (a && b && a->only && b->only)
+            same[found++] = (struct SameFunction){a->only, b->only};
+    }
+    return found;
+}
+
 static int fill(struct Comparison *out, const struct Run *a,
                 const struct Run *b)
 {
     size_t most = a->count + b->count + 1, count;
     struct Pair *pairs = calloc(most, sizeof *pairs);
     double *room = calloc(most, sizeof *room);
+    struct SameFunction *same = calloc(most, sizeof *same);
     struct ComparedRun *runs = Arena_alloc(&out->arena, 2 * sizeof *runs);
     struct ComparisonNote *notes =
         Arena_alloc(&out->arena, NOTES_MOST * sizeof *notes);
     struct ComparedFunction *functions =
         Arena_alloc(&out->arena, most * sizeof *functions);
-    int error = pairs && room && runs && notes && functions ? 0 : -ENOMEM;
+    int error =
+        pairs && room && same && runs && notes && functions ? 0 : -ENOMEM;
     if (!error) {
         count = join_moved(pairs, pair_up(pairs, a, b));
         for (size_t i = 0; i < count; i++) {
@@ -793,14 +815,15 @@ static int fill(struct Comparison *out, const struct Run *a,
         out->function_count = error ? 0 : count;
         bool rates = judge(out, notes, room);
         if (!error)
-            out->numbers =
-                RunNumbers_compare(&out->arena, a->snapshot, b->snapshot, rates,
-                                   &out->number_count);
+            out->numbers = RunNumbers_compare(
+                &out->arena, a->snapshot, b->snapshot, same,
+                list_same(same, pairs, count), rates, &out->number_count);
         if (!error && !out->numbers)
             error = -ENOMEM;
     }
     free(pairs);
     free(room);
+    free(same);
     return error;
 }
 

@@ -5,7 +5,6 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -251,48 +250,14 @@ static struct Side quantile_of(const struct Function *f, bool p99)
     return (struct Side){value, BURST * error * error / calls};
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct Function *left = *(const struct Function *const *)a;
-    const struct Function *right = *(const struct Function *const *)b;
-    int by = strcmp(left->name, right->name);
-    return by ? by : strcmp(left->file, right->file);
-}
-
-// Returns the functions of a run, sorted by name and file, and sets *count to
-// their number. The caller frees the list. Returns NULL if there is no memory.
-static const struct Function **list(const struct Snapshot *run, size_t *count)
-{
-    const struct Function **all = calloc(run->function_count + 1, sizeof *all);
-    *count = 0;
-    for (size_t i = 0; all && i < run->function_count; i++) {
-        const struct Function *f = &run->functions[i];
-        if (f->name && f->file)
-            all[(*count)++] = f;
-    }
-    if (all && *count)
-        qsort(all, *count, sizeof *all, by_place);
-    return all;
-}
-
-// Returns true if another function of the run has the same name and file, which
-// is usual for lambdas. If there is such a function, it is unknown which
-// function of the other run is the same, because lines move if the program is
-// changed.
-static bool has_namesake(const struct Function **all, size_t count, size_t i)
-{
-    return (i > 0 && by_place(&all[i - 1], &all[i]) == 0) ||
-           (i + 1 < count && by_place(&all[i], &all[i + 1]) == 0);
-}
-
 static bool is_long(const struct Function *f)
 {
     return (isfinite(f->wall_p99_s) ? f->wall_p99_s : f->wall_p50_s) >=
            LEAST_LATENCY_S;
 }
 
-static void compare_function(struct Work *work, const struct Function *a,
-                             const struct Function *b)
+static void compare_latencies(struct Work *work, const struct Function *a,
+                              const struct Function *b)
 {
     size_t first = work->count;
     if (!isfinite(a->wall_p50_s) || !isfinite(b->wall_p50_s) ||
@@ -312,24 +277,6 @@ static void compare_function(struct Work *work, const struct Function *a,
         work->numbers[first + 1].measured.apart = false;
 }
 
-static int compare_latencies(struct Work *work)
-{
-    size_t many, others, i, k = 0;
-    const struct Function **a = list(work->a, &many);
-    const struct Function **b = list(work->b, &others);
-    int error = a && b ? 0 : -ENOMEM;
-    for (i = 0; !error && i < many; i++) {
-        while (k < others && by_place(&b[k], &a[i]) < 0)
-            k++;
-        if (k < others && by_place(&b[k], &a[i]) == 0 &&
-            !has_namesake(a, many, i) && !has_namesake(b, others, k))
-            compare_function(work, a[i], b[k]);
-    }
-    free(a);
-    free(b);
-    return error;
-}
-
 // --- The whole
 
 static double factor_of(const struct ComparedNumber *number)
@@ -347,14 +294,14 @@ static int by_factor(const void *a, const void *b)
     return (one < other) - (one > other);
 }
 
-const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
-                                                const struct Snapshot *a,
-                                                const struct Snapshot *b,
-                                                bool rates, size_t *count)
+const struct ComparedNumber *
+RunNumbers_compare(struct Arena *arena, const struct Snapshot *a,
+                   const struct Snapshot *b, const struct SameFunction *same,
+                   size_t same_count, bool rates, size_t *count)
 {
     size_t room = 4 + a->loop_count + a->exception_count + b->exception_count +
                   a->objects_type_count + b->objects_type_count +
-                  2 * a->function_count;
+                  2 * same_count;
     struct Work work = {.arena = arena, .room = room, .a = a, .b = b};
     work.numbers = Arena_alloc(arena, room * sizeof *work.numbers);
     *count = 0;
@@ -374,8 +321,8 @@ const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
         compare_objects(&work, a, NULL);
         compare_objects(&work, b, a);
     }
-    if (compare_latencies(&work))
-        return NULL;
+    for (size_t i = 0; i < same_count; i++)
+        compare_latencies(&work, same[i].a, same[i].b);
     qsort(work.numbers, work.count, sizeof *work.numbers, by_factor);
     *count = work.count;
     return work.numbers;

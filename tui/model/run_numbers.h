@@ -36,14 +36,19 @@ struct ComparedNumber {
 
 extern const struct Record COMPARED_NUMBER_RECORD;
 
-// Compares the numbers of two runs, whose snapshots are `a` and `b`. Rates are
-// compared only if `rates` is true. The returned list is allocated in the
-// arena. Numbers that changed by more than noise come first. Sets *count to the
-// length of the list. Returns NULL if there is no memory.
-const struct ComparedNumber *RunNumbers_compare(struct Arena *arena,
-                                                const struct Snapshot *a,
-                                                const struct Snapshot *b,
-                                                bool rates, size_t *count);
+struct SameFunction { // A function in both runs.
+    const struct Function *a, *b;
+};
+
+// Compares the numbers of two runs, whose snapshots are `a` and `b`, and the
+// latencies of the functions in `same`. Rates are compared only if `rates` is
+// true. The returned list is allocated in the arena. Numbers that changed by
+// more than noise come first. Sets *count to the length of the list. Returns
+// NULL if there is no memory.
+const struct ComparedNumber *
+RunNumbers_compare(struct Arena *arena, const struct Snapshot *a,
+                   const struct Snapshot *b, const struct SameFunction *same,
+                   size_t same_count, bool rates, size_t *count);
 // Describes the change of a number in a line without control characters.
 void RunNumbers_text(const struct ComparedNumber *number, char *line,
                      size_t size);
