@@ -4,6 +4,7 @@
 #include "ipc/version.h"
 #include "tui/screen/layout.h"
 #include "tui/views/bottom.h"
+#include "tui/views/header.h"
 #include "tui/views/navigation.h"
 
 #include <math.h>
@@ -87,6 +88,8 @@ void Frame_draw(struct Ui *ui)
         Layout_draw_too_small(canvas);
         return;
     }
+    if (!view->alone)
+        Header_draw(canvas, &ui->model, &status);
     view->draw(ui, &status);
     if (layout->footer_y >= 0)
         Bottom_draw(ui);

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE 1 // qsort_r, strverscmp
 #include "tui/views/shown_rows.h"
 
-#include "tui/views/header.h"
 #include "tui/views/navigation.h"
 
 #include <math.h>
@@ -119,7 +118,6 @@ void ShownRows_draw(struct Ui *ui, const struct Status *status)
     struct Box box = {ui->layout.table_y, 0, ui->canvas.width};
     int body = ui->layout.body_height, height = body;
     struct ShownRows shown;
-    Header_draw(&ui->canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         Ui_draw_nothing(ui, Status_waiting(status));
         return;

@@ -44,7 +44,9 @@ struct View {
     // view's own keys come before the keys of all views. An entry without keys
     // ends the array. NULL if the view has no keys of its own.
     const struct Binding *own;
-    bool alone;   // True if the bottom line shows only the view's own keys.
+    // True if the bottom line shows only the view's own keys, and the view
+    // draws the first line itself.
+    bool alone;
     unsigned can; // Bits of enum Ability.
     // Says what the list shows. NULL if the functions of
     // tui/views/shown_rows.h do not serve the view.
@@ -61,8 +63,8 @@ struct View {
     // Returns true if the list is empty because the process is still reading
     // its rows. NULL if the list never waits for the process.
     bool (*is_reading)(const struct Ui *ui);
-    // Draws everything except the bottom line on ui->canvas, at the positions
-    // in ui->layout.
+    // Draws everything except the first line and the bottom line on ui->canvas,
+    // at the positions in ui->layout.
     void (*draw)(struct Ui *ui, const struct Status *status);
     // Handles a key. `request` is an enum Request, a request of this view only,
     // or REQUEST_NONE. Returns false if the view does not use the key. A key

@@ -6,7 +6,6 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/annotate_rows.h"
-#include "tui/views/header.h"
 #include "tui/views/time_bar.h"
 #include "tui/views/ui.h"
 
@@ -335,7 +334,6 @@ static void draw(struct Ui *ui, const struct Status *status)
     const struct Layout *layout = &ui->layout;
     struct List *list = &ui->lists[VIEW_ANNOTATE];
     struct AnnotateRows rows;
-    Header_draw(canvas, &ui->model, status);
     draw_title(ui, &status->display);
     draw_bar(ui);
     AnnotateRows_fill(&rows, &ui->annotate, ui->model.snapshot, list,

@@ -7,7 +7,6 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/display.h"
-#include "tui/views/header.h"
 #include "tui/views/navigation.h"
 #include "tui/views/ui.h"
 
@@ -300,9 +299,9 @@ static void draw_reason(struct Ui *ui)
 
 static void draw(struct Ui *ui, const struct Status *status)
 {
+    (void)status;
     struct Canvas *canvas = &ui->canvas;
     const struct Layout *layout = &ui->layout;
-    Header_draw(canvas, &ui->model, status);
     CallersState_build(&ui->callers, &ui->flame, &ui->model);
     draw_title(ui);
     struct ListRows rows = rows_of(ui);

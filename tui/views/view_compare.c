@@ -7,7 +7,6 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/display.h"
-#include "tui/views/header.h"
 #include "tui/views/ui.h"
 
 #include <errno.h>
@@ -207,7 +206,6 @@ static int draw_numbers(struct Ui *ui)
 static void draw(struct Ui *ui, const struct Status *status)
 {
     const struct Layout *layout = &ui->layout;
-    Header_draw(&ui->canvas, &ui->model, status);
     if (!ui->comparison.runs) {
         Ui_draw_nothing(ui, Status_waiting(status));
         return;

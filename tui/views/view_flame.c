@@ -7,7 +7,6 @@
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 #include "tui/views/flame_graph.h"
-#include "tui/views/header.h"
 #include "tui/views/ui.h"
 
 #include <errno.h>
@@ -118,8 +117,7 @@ static void draw_title(struct Ui *ui)
                           ? History_about(&ui->flame.history, ui->flame.period)
                           : ", no other yet");
     }
-    Strip_draw(&strip, &ui->canvas,
-               (struct Box){ui->layout.title_y, 1, ui->canvas.width - 2}, 3);
+    Ui_draw_title(ui, &strip);
 }
 
 // Draws the bar above the graph. The bar's text names the zoomed function, or
@@ -137,14 +135,6 @@ static void draw_bar(struct Ui *ui, uint32_t zoom)
     Canvas_paint(canvas, bar, STYLE_HEAD);
     Canvas_fit(canvas, (struct Box){bar.y, 1, bar.width - 2}, STYLE_HEAD,
                CUT_END, text);
-}
-
-static void say(struct Ui *ui, const char *text)
-{
-    const struct Layout *layout = &ui->layout;
-    Canvas_fit(&ui->canvas,
-               (struct Box){layout->body_y + 1, 2, ui->canvas.width - 3},
-               STYLE_PLAIN, CUT_END, text);
 }
 
 static struct FlameGraph prepare(struct Ui *ui)
@@ -193,11 +183,12 @@ static void draw(struct Ui *ui, const struct Status *status)
 {
     struct FlameState *state = &ui->flame;
     const struct Layout *layout = &ui->layout;
-    Header_draw(&ui->canvas, &ui->model, status);
     draw_title(ui);
     if (!state->tree.count || !(state->tree.branches[0].total > 0)) {
         draw_bar(ui, 0);
-        say(ui, why_empty(ui, status));
+        Canvas_fit(&ui->canvas,
+                   (struct Box){layout->body_y + 1, 2, ui->canvas.width - 3},
+                   STYLE_PLAIN, CUT_END, why_empty(ui, status));
         return;
     }
     struct FlameGraph graph = prepare(ui);

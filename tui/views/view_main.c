@@ -5,7 +5,6 @@
 #include "tui/screen/keymap.h"
 #include "tui/text/text.h"
 #include "tui/views/detail_lines.h"
-#include "tui/views/header.h"
 #include "tui/views/header_cost.h"
 #include "tui/views/header_whole.h"
 #include "tui/views/navigation.h"
@@ -27,16 +26,6 @@ static void prepare(struct List *list, struct Table *table,
 }
 
 // --- Drawing
-
-static void draw_header(struct Canvas *canvas, const struct Model *model,
-                        const struct Status *status)
-{
-    Header_draw(canvas, model, status);
-    if (!model->snapshot)
-        return;
-    HeaderCost_draw(canvas, model);
-    HeaderWhole_draw(canvas, model, status);
-}
 
 // Draws the reason why the table of functions is empty.
 static void draw_empty(struct Canvas *canvas, const struct Model *model,
@@ -183,7 +172,10 @@ static void draw(struct Ui *ui, const struct Status *status)
     const struct Layout *layout = &ui->layout;
     struct List *list = &ui->lists[VIEW_MAIN];
     struct Table table;
-    draw_header(canvas, model, status);
+    if (model->snapshot) {
+        HeaderCost_draw(canvas, model);
+        HeaderWhole_draw(canvas, model, status);
+    }
     if (ui->sort_menu) {
         draw_menu(ui);
         return;

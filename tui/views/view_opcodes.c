@@ -318,7 +318,6 @@ static void draw(struct Ui *ui, const struct Status *status)
 {
     struct Canvas *canvas = &ui->canvas;
     struct Box box = {ui->layout.table_y, 0, canvas->width}, side = box;
-    Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         draw_nothing(canvas, box, Status_waiting(status));
         return;

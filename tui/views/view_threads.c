@@ -313,7 +313,6 @@ static void draw(struct Ui *ui, const struct Status *status)
     const struct Layout *layout = &ui->layout;
     struct Box box = {layout->table_y, 0, list_width(ui)}, side = box;
     int height = layout->body_height, lower = height;
-    Header_draw(canvas, &ui->model, status);
     if (!ui->model.snapshot) {
         Ui_draw_nothing(ui, Status_waiting(status));
         return;
