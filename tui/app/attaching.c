@@ -6,14 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static struct AttachRequest request_of(const struct Options *options)
-{
-    return (struct AttachRequest){options->pid, options->package, false};
-}
-
 int Attaching_command(const struct Options *options, char *why, size_t why_size)
 {
-    struct AttachRequest request = request_of(options);
+    struct AttachRequest request = {options->pid, options->package, false};
     int pid = (int)options->pid, error;
     if (options->detach) {
         error = Attach_end(&request, why, why_size);

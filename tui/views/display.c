@@ -52,6 +52,15 @@ void ListCell_number(struct ListCell *out, double value,
     ListCell_put(out, STYLE_PLAIN, isfinite(value) ? format(text, value) : "");
 }
 
+void ListCell_marked(struct ListCell *out, const char *mark, double value,
+                     const char *(*format)(char *, double))
+{
+    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
+    snprintf(text, sizeof text, "%s%s", mark, format(number, value));
+    ListCell_put(out, value > 0 ? STYLE_PLAIN : STYLE_FAINT,
+                 isfinite(value) ? text : "");
+}
+
 void ListCell_cycles(struct ListCell *out, double cycles,
                      const struct Display *display)
 {

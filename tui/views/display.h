@@ -39,6 +39,9 @@ const char *Display_mean(char out[NUMBER_MAX], double cycles,
 // If a value is NaN, the functions below leave the cell blank.
 void ListCell_number(struct ListCell *out, double value,
                      const char *(*format)(char *, double));
+// Writes a number with a mark before it, such as `~` or `>=`. Zero is dim.
+void ListCell_marked(struct ListCell *out, const char *mark, double value,
+                     const char *(*format)(char *, double));
 void ListCell_cycles(struct ListCell *out, double cycles,
                      const struct Display *display);
 void ListCell_seconds(struct ListCell *out, double s);

@@ -271,26 +271,16 @@ static void put_spec(struct ListCell *out, const struct TableCell *cell)
     out->style = (uint8_t)(deopt ? STYLE_ALERT : STYLE_PLAIN);
 }
 
-// Writes a number of calls or exceptions, preceded by a mark.
-static void put_marked(struct ListCell *out, double value, const char *mark)
-{
-    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
-
-    snprintf(text, sizeof text, "%s%s", mark, Number_count(number, value));
-    ListCell_put(out, value > 0 ? STYLE_PLAIN : STYLE_FAINT,
-                 isfinite(value) ? text : "");
-}
-
 static void put_raised(struct ListCell *out, const struct TableCell *cell)
 {
-    put_marked(out, cell->value,
-               cell->row->now->raised_estimated == 1 ? "~" : "");
+    ListCell_marked(out, cell->row->now->raised_estimated == 1 ? "~" : "",
+                    cell->value, Number_count);
 }
 
 static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
 {
-    put_marked(out, cell->value,
-               cell->row->now->in_flight_is_least == 1 ? ">=" : "");
+    ListCell_marked(out, cell->row->now->in_flight_is_least == 1 ? ">=" : "",
+                    cell->value, Number_count);
 }
 
 static void put_oldest(struct ListCell *out, const struct TableCell *cell)

@@ -50,16 +50,6 @@ static const struct ListColumn COLUMNS_OF_KINDS[KIND_COLUMNS] = {
                             .left = true, .path = true),
 };
 
-// Writes a number of exceptions. `~` marks an estimate, `>=` a lower bound.
-static void put_count(struct ListCell *cell, uint64_t count, const char *mark)
-{
-    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
-    snprintf(text, sizeof text, "%s%s", mark,
-             Number_count(number, (double)count));
-    ListCell_put(cell, count ? STYLE_PLAIN : STYLE_FAINT,
-                 count == NULL_U64 ? "" : text);
-}
-
 static void write_kind(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
@@ -73,9 +63,10 @@ static void write_kind(struct ListCell *cell, const struct ListRows *rows,
     else if (column == BY_RATE)
         ListCell_number(cell, kind->raised_per_s, Number_rate);
     else if (column == BY_RAISED)
-        put_count(cell, kind->raised, kind->error > 1 ? ">=" : mark);
+        ListCell_marked(cell, kind->error > 1 ? ">=" : mark,
+                        Row_u64(kind->raised), Number_count);
     else if (column == BY_PASSED)
-        put_count(cell, kind->passed, mark);
+        ListCell_marked(cell, mark, Row_u64(kind->passed), Number_count);
     else if (column == BY_TYPE)
         ListCell_put(cell, STYLE_PLAIN, kind->type ? kind->type : "-");
     else if (column == BY_FUNCTION)

@@ -35,17 +35,6 @@ static const struct ListColumn COLUMNS_OF_LINES[LINE_COLUMNS] = {
                              .path = true),
 };
 
-// Writes a number of hits. `>=` marks a lower bound.
-static void put_hits(struct ListCell *cell, const struct LineRow *line)
-{
-    char number[NUMBER_MAX], text[NUMBER_MAX + 2];
-    if (line->hits == NULL_U64)
-        return;
-    snprintf(text, sizeof text, "%s%s", line->hits_exact == 1 ? "" : ">=",
-             Number_count(number, (double)line->hits));
-    ListCell_put(cell, line->hits ? STYLE_PLAIN : STYLE_FAINT, text);
-}
-
 // Writes a rate. `~` marks an estimate.
 static void put_rate(struct ListCell *cell, const struct LineRow *line)
 {
@@ -68,7 +57,9 @@ static void write(struct ListCell *cell, const struct ListRows *rows, long row,
     else if (column == BY_RATE)
         put_rate(cell, line);
     else if (column == BY_HITS)
-        put_hits(cell, line);
+        ListCell_marked(cell,
+                        line->hits_exact == 1 ? "" : ">=", Row_u64(line->hits),
+                        Number_count);
     else if (column == BY_FUNCTION)
         ListCell_put(cell, STYLE_PLAIN, line->function ? line->function : "?");
     else if (column == BY_PLACE)

@@ -156,15 +156,6 @@ static void add_loop(struct Strip *strip, int importance,
                                     : "-");
 }
 
-#define OFF "steps are not observed now, because they are too many"
-
-// Returns true if the process does not observe the steps of event loops any
-// more.
-static bool are_off(const struct Snapshot *now)
-{
-    return now->stalls_total == NULL_U64 && now->loop_count > 0;
-}
-
 static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 {
     (void)shown;
@@ -181,8 +172,9 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
         Strip_add(&strip, STYLE_FAINT, "%s or more",
                   Number_ns(number, now->stall_limit_s * 1e9));
     }
-    if (are_off(now))
-        Strip_put(&strip, 1, STYLE_ALERT, "%s", OFF);
+    if (now->stalls_total == NULL_U64 && now->loop_count)
+        Strip_put(&strip, 1, STYLE_ALERT,
+                  "steps are not observed now, because they are too many");
     for (size_t i = 0; i < now->loop_count && i < LOOPS_IN_TITLE; i++)
         add_loop(&strip, 2 + (int)i, &now->loops[i]);
     if (now->loop_count > LOOPS_IN_TITLE)

@@ -113,40 +113,25 @@ static void write_growth(struct ListCell *cell, const struct TaskGroup *group)
     ListCell_put(cell, growth == 0 ? STYLE_FAINT : style, text);
 }
 
-static void write_rate(struct ListCell *cell, const struct TaskGroup *group,
-                       int column)
-{
-    char number[NUMBER_MAX];
-    double rate = column == TASKS_CPU ? group->cpu_share : group->steps_per_s;
-    if (isnan(rate))
-        return;
-    if (column == TASKS_CPU)
-        Number_percent(number, rate);
-    else
-        Number_rate(number, rate);
-    ListCell_put(cell, rate == 0 ? STYLE_FAINT : STYLE_PLAIN, number);
-}
-
 static void write_cell(struct ListCell *cell, const struct ListRows *rows,
                        long row, int column)
 {
     const struct ShownRows *shown = rows->source;
     const struct TaskGroup *group = shown->rows[row];
-    char number[NUMBER_MAX];
     uint64_t line = column == TASKS_WAIT ? group->wait_line : group->line;
     if (column == TASKS_COUNT) {
-        char text[NUMBER_MAX + 2];
-        snprintf(text, sizeof text, "%s%s", group->count_is_least ? ">=" : "",
-                 Number_count(number, (double)group->count));
-        ListCell_put(cell, STYLE_PLAIN, text);
+        ListCell_marked(cell, group->count_is_least ? ">=" : "",
+                        (double)group->count, Number_count);
     } else if (column == TASKS_GROWTH) {
         write_growth(cell, group);
     } else if (column == TASKS_OLDEST) {
         TaskMarks_write_age(
             cell, group->oldest_s, group->oldest_is_least,
             TaskMarks_is_long(&shown->ui->model, group, group->oldest_s));
-    } else if (column == TASKS_CPU || column == TASKS_STEPS) {
-        write_rate(cell, group, column);
+    } else if (column == TASKS_CPU) {
+        ListCell_marked(cell, "", group->cpu_share, Number_percent);
+    } else if (column == TASKS_STEPS) {
+        ListCell_marked(cell, "", group->steps_per_s, Number_rate);
     } else if (column == TASKS_STEP) {
         TaskMarks_write_step(cell, step_of(shown, group));
     } else {
