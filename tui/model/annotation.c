@@ -5,6 +5,8 @@
 // sorted by offset.
 #include "tui/model/annotation.h"
 
+#include "tui/model/row.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -81,12 +83,8 @@ static void sum(struct Entry *line, const struct ListingRow *row)
     line->hits = row->line_hits;
     line->hits_exact = row->line_hits_exact == 1;
     line->hits_per_s = row->line_hits_per_s;
-    if (row->samples != NULL_U64)
-        line->samples =
-            (isnan(line->samples) ? 0 : line->samples) + (double)row->samples;
-    if (row->c_samples != NULL_U64)
-        line->c_samples = (isnan(line->c_samples) ? 0 : line->c_samples) +
-                          (double)row->c_samples;
+    line->samples = Row_sum(line->samples, Row_u64(row->samples));
+    line->c_samples = Row_sum(line->c_samples, Row_u64(row->c_samples));
 }
 
 static void interleave(struct Annotation *annotation,
@@ -164,10 +162,8 @@ static void sum_up(struct Annotation *annotation, const struct Listing *listing)
     annotation->most_cycles = annotation->least_cycles = NAN;
     for (size_t i = 0; i < listing->row_count; i++) {
         const struct ListingRow *row = &listing->rows[i];
-        if (row->samples != NULL_U64)
-            annotation->samples =
-                (isnan(annotation->samples) ? 0 : annotation->samples) +
-                (double)row->samples;
+        annotation->samples =
+            Row_sum(annotation->samples, Row_u64(row->samples));
         annotation->most_cycles = fmax(annotation->most_cycles, row->cycles);
         annotation->least_cycles = fmin(annotation->least_cycles, row->cycles);
     }

@@ -12,6 +12,7 @@
 #include "tui/model/children.h"
 #include "tui/model/merge.h"
 #include "tui/model/merge_stacks.h"
+#include "tui/model/row.h"
 
 #include <errno.h>
 #include <math.h>
@@ -241,12 +242,6 @@ static void leave(struct Fleet *fleet, struct Worker *worker, const char *why)
                           .try_at = now_s() + RETRY_S};
     snprintf(left.why, sizeof left.why, "%s", why);
     *worker = left;
-}
-
-static int ask_rate(struct Fleet *fleet, struct Worker *worker)
-{
-    struct Message message = {.type = MESSAGE_RATE, .value = fleet->rate_s};
-    return Client_request(worker->client, &message);
 }
 
 static void try_to_join(struct Fleet *fleet, struct Worker *worker, double now)
@@ -491,7 +486,9 @@ static void greet(struct Fleet *fleet, struct Worker *worker, double now)
         worker->greeted = true;
         worker->heard_at = now;
         strcpy(worker->why, "has sent no snapshot yet");
-        ask_rate(fleet, worker);
+        Client_request(
+            worker->client,
+            &(struct Message){.type = MESSAGE_RATE, .value = fleet->rate_s});
     } else if (now - worker->begun_at > ANSWER_S) {
         strcpy(worker->why, "does not answer");
     }
@@ -765,13 +762,10 @@ int Fleet_request(struct Fleet *fleet, struct Message *request)
 static double sum_of(const struct Snapshot *from, bool calls)
 {
     double sum = NAN;
-    for (size_t i = 0; i < (calls ? from->function_count : from->thread_count);
-         i++) {
-        double value =
-            calls ? from->functions[i].calls_per_s : from->threads[i].cpu_share;
-        if (isfinite(value))
-            sum = isnan(sum) ? value : sum + value;
-    }
+    for (size_t i = 0; calls && i < from->function_count; i++)
+        sum = Row_sum(sum, from->functions[i].calls_per_s);
+    for (size_t i = 0; !calls && i < from->thread_count; i++)
+        sum = Row_sum(sum, from->threads[i].cpu_share);
     return sum;
 }
 

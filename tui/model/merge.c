@@ -293,8 +293,7 @@ static void add_callers(struct Work *work, struct Function *out,
 static void add_shares(double *to, const double *from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (isfinite(from[i]))
-            to[i] = from[i] + (isfinite(to[i]) ? to[i] : 0);
+        to[i] = Row_sum(to[i], from[i]);
 }
 
 // Adds the parts of the waiting time and of the total time.
@@ -396,11 +395,6 @@ static struct Standout by_median(struct Rank *rank)
                                     rank->most >= STANDOUT_S};
 }
 
-static double sum_known(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : a + b;
-}
-
 static void stand_out(struct Work *work, struct FunctionStandouts *out,
                       const struct Found *found, size_t count)
 {
@@ -413,8 +407,8 @@ static void stand_out(struct Work *work, struct FunctionStandouts *out,
         double silent_s = part->age == FOLD_SILENT ? part->silent_s : 0;
         for (; i < count && found[i].part == number; i++) {
             const struct Function *from = found[i].record;
-            share = sum_known(share, from->share);
-            calls = sum_known(calls, from->calls_per_s);
+            share = Row_sum(share, from->share);
+            calls = Row_sum(calls, from->calls_per_s);
             slowest = fmax(slowest, slowness(from, silent_s));
         }
         if (part->age != FOLD_ENDED)

@@ -2,6 +2,7 @@
 #include "tui/model/merge_stacks.h"
 
 #include "ipc/base/utf8.h"
+#include "tui/model/row.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -20,11 +21,6 @@ struct Stacks {
     struct IdMap natives;
     bool failed; // Memory is out.
 };
-
-static double sum(double a, double b)
-{
-    return isnan(a) ? b : isnan(b) ? a : a + b;
-}
 
 static uint64_t sum_ns(uint64_t a, uint64_t b)
 {
@@ -72,8 +68,8 @@ static void find_natives(struct Stacks *stacks, const struct FlameTable *from)
 
 static void add_times(struct FlameRow *out, const struct FlameRow *row)
 {
-    out->share = sum(out->share, row->share);
-    out->c_share = sum(out->c_share, row->c_share);
+    out->share = Row_sum(out->share, row->share);
+    out->c_share = Row_sum(out->c_share, row->c_share);
     out->cpu_ns = sum_ns(out->cpu_ns, row->cpu_ns);
     out->c_ns = sum_ns(out->c_ns, row->c_ns);
 }
@@ -121,7 +117,7 @@ static void add_waits(struct Stacks *stacks, const struct FlameTable *from,
                 parent, WaitKind_name(WaitKind_of(wait->kind)), NAN, NULL_U64};
         }
         struct FlameWait *out = &stacks->waits[*place - 1];
-        out->share = sum(out->share, wait->share);
+        out->share = Row_sum(out->share, wait->share);
         out->ns = sum_ns(out->ns, wait->ns);
     }
 }

@@ -104,7 +104,7 @@ double Model_unlisted(const struct Model *model)
     double sum = NAN;
     for (size_t i = 0; thread && i < thread->function_count; i++)
         if (!Model_row_of(model, thread->functions[i].id))
-            sum = (isnan(sum) ? 0 : sum) + thread->functions[i].share;
+            sum = Row_sum(sum, thread->functions[i].share);
     return sum;
 }
 

@@ -65,6 +65,11 @@ double Row_u64(uint64_t value)
     return value == NULL_U64 ? NAN : (double)value;
 }
 
+double Row_sum(double a, double b)
+{
+    return isnan(a) ? b : isnan(b) ? a : a + b;
+}
+
 static double or_zero(double value)
 {
     return isfinite(value) ? value : 0;

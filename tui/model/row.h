@@ -100,6 +100,8 @@ void Row_reset(struct Row *row); // Makes the row's counts begin now.
 
 // Converts a number of a snapshot to a double, in which NaN stands for null.
 double Row_u64(uint64_t value);
+// Adds two numbers, of which NaN counts as nothing. The sum of two NaN is NaN.
+double Row_sum(double a, double b);
 // Returns the function's share in the chosen thread, or in all threads.
 double Row_share(const struct Row *row);
 double Row_calls(const struct Row *row); // Returns the number of counted calls.

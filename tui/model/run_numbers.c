@@ -2,6 +2,7 @@
 #include "tui/model/run_numbers.h"
 
 #include "ipc/rows.h"
+#include "tui/model/row.h"
 #include "tui/text/number.h"
 #include "tui/text/text.h"
 
@@ -120,9 +121,7 @@ static double counted_s(const struct Snapshot *run)
 
 static struct Side stalls_of(const struct Snapshot *run)
 {
-    double count =
-        run->stalls_total == NULL_U64 ? NAN : (double)run->stalls_total;
-    return rate_of(count, counted_s(run) / 60, NAN);
+    return rate_of(Row_u64(run->stalls_total), counted_s(run) / 60, NAN);
 }
 
 // --- Exceptions

@@ -16,13 +16,11 @@ static double total_share(const struct Snapshot *snapshot)
 {
     double sum = NAN;
     for (size_t i = 0; i < snapshot->thread_count; i++)
-        if (isfinite(snapshot->threads[i].cpu_share))
-            sum = (isnan(sum) ? 0 : sum) + snapshot->threads[i].cpu_share;
+        sum = Row_sum(sum, snapshot->threads[i].cpu_share);
     if (!isnan(sum))
         return sum;
     for (size_t i = 0; i < snapshot->function_count; i++)
-        if (isfinite(snapshot->functions[i].share))
-            sum = (isnan(sum) ? 0 : sum) + snapshot->functions[i].share;
+        sum = Row_sum(sum, snapshot->functions[i].share);
     return sum;
 }
 

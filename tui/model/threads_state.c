@@ -124,23 +124,17 @@ struct ThreadFigures ThreadFigures_of(const struct Model *model,
         .samples = Row_u64(thread->samples) - (since ? since->samples : 0)};
 }
 
-static void add(double *sum, double value)
-{
-    if (isfinite(value))
-        *sum = (isfinite(*sum) ? *sum : 0) + value;
-}
-
 struct ThreadFigures ThreadFigures_of_all(const struct Model *model)
 {
     const struct Snapshot *now = model->snapshot;
     struct ThreadFigures all = {NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     for (size_t i = 0; now && i < now->thread_count; i++) {
         struct ThreadFigures one = ThreadFigures_of(model, &now->threads[i]);
-        add(&all.cpu, one.cpu);
-        add(&all.cpu_before, one.cpu_before);
-        add(&all.gil_held, one.gil_held);
-        add(&all.gil_wait, one.gil_wait);
-        add(&all.seconds, one.seconds);
+        all.cpu = Row_sum(all.cpu, one.cpu);
+        all.cpu_before = Row_sum(all.cpu_before, one.cpu_before);
+        all.gil_held = Row_sum(all.gil_held, one.gil_held);
+        all.gil_wait = Row_sum(all.gil_wait, one.gil_wait);
+        all.seconds = Row_sum(all.seconds, one.seconds);
     }
     return all;
 }
