@@ -14,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -126,8 +127,7 @@ int Address_prepare(char path[ADDRESS_MAX], pid_t pid, char *why,
     char directory[ADDRESS_MAX];
     int error;
 
-    if (why_size)
-        why[0] = '\0';
+    why[0] = '\0';
     error = Directory_choose(directory, sizeof(directory), why, why_size);
     if (!error)
         error = name_own(path, directory, pid, why, why_size);
@@ -289,8 +289,7 @@ int Address_find(struct Served *found, pid_t pid, char *why, size_t why_size)
     int error = Process_look(&search.process, pid);
 
     memset(found, 0, sizeof(*found));
-    if (why_size)
-        why[0] = '\0';
+    why[0] = '\0';
     if (error == -ESRCH)
         snprintf(why, why_size, "there is no process %d", (int)pid);
     if (!error && geteuid() != 0 && search.process.uid != geteuid())
@@ -359,8 +358,7 @@ static pid_t number_of(const char *name)
     return (pid_t)number;
 }
 
-static void list_entry(struct Listing *list, const char *directory,
-                       const char *name)
+static void list_entry(void *list, const char *directory, const char *name)
 {
     char path[ADDRESS_MAX];
     pid_t number = number_of(name);
@@ -383,54 +381,50 @@ static bool is_safe(int fd)
            (geteuid() == 0 || status.st_uid == geteuid());
 }
 
-// Opens a directory for reading. Returns NULL if `path` is a symlink.
-static DIR *open_directory(const char *path)
+// Calls `take` for each name in a directory, unless other users can write to
+// the directory or `path` is a symlink. Reads the directory by getdents64()
+// instead of readdir(), because closedir() could close a descriptor number that
+// the program has taken.
+static void read_directory(const char *path,
+                           void (*take)(void *context, const char *path,
+                                        const char *name),
+                           void *context)
 {
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *stream;
+    _Alignas(struct dirent64) char entries[2048];
+    struct Opened opened;
+    long got = 0;
+    int fd = Opened_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
 
     if (fd < 0)
-        return NULL;
-    if (!is_safe(fd)) {
-        close(fd);
-        return NULL;
-    }
-    stream = fdopendir(fd);
-    if (!stream)
-        close(fd);
-    return stream;
-}
-
-static void list_directory(struct Listing *list, const char *path)
-{
-    DIR *stream = open_directory(path);
-    const struct dirent *entry;
-
-    if (!stream)
         return;
-    while (!list->error && (entry = readdir(stream)))
-        list_entry(list, path, entry->d_name);
-    closedir(stream);
+    Opened_note(&opened, fd);
+    if (is_safe(fd))
+        got = getdents64(fd, entries, sizeof(entries));
+    while (got > 0) {
+        for (long at = 0; at < got;) {
+            const struct dirent64 *entry = (void *)(entries + at);
+
+            take(context, path, entry->d_name);
+            at += entry->d_reclen;
+        }
+        got = Opened_holds(&opened, fd)
+                  ? getdents64(fd, entries, sizeof(entries))
+                  : 0;
+    }
+    Opened_close(&opened, fd);
 }
 
 // For root, lists the processes that serve in the usual directories of all
 // users.
-static void list_users(struct Listing *list, const char *parent,
-                       const char *prefix, const char *suffix)
+static void list_users(struct Listing *list)
 {
-    char path[PATH_MAX];
-    DIR *stream = opendir(parent);
-    const struct dirent *entry;
+    glob_t found = {0};
 
-    while (stream && !list->error && (entry = readdir(stream))) {
-        if (strncmp(entry->d_name, prefix, strlen(prefix)))
-            continue;
-        snprintf(path, sizeof(path), "%s/%s%s", parent, entry->d_name, suffix);
-        if (entry->d_name[0] != '.')
-            list_directory(list, path);
-    }
-    if (stream)
-        closedir(stream);
+    glob("/run/user/*/ocular", 0, NULL, &found);
+    glob("/tmp/ocular-*", GLOB_APPEND, NULL, &found);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        read_directory(found.gl_pathv[i], list_entry, list);
+    globfree(&found);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -456,11 +450,9 @@ long Address_list(struct Served **served)
         Places_add_usual(&places, "", geteuid());
     }
     for (unsigned i = 0; i < places.count; i++)
-        list_directory(&list, places.directories[i]);
-    if (geteuid() == 0 && !alone) {
-        list_users(&list, "/run/user", "", "/ocular");
-        list_users(&list, "/tmp", "ocular-", "");
-    }
+        read_directory(places.directories[i], list_entry, &list);
+    if (geteuid() == 0 && !alone)
+        list_users(&list);
     *served = NULL;
     if (list.error) {
         free(list.items);
@@ -478,47 +470,25 @@ long Address_list(struct Served **served)
 // visible here because it runs in another pid namespace. sweep_entry() tries to
 // connect to the socket before it removes it, because its process may not be
 // visible here.
-static void sweep_entry(const char *directory, const char *name)
+static void sweep_entry(void *context, const char *directory, const char *name)
 {
     char path[ADDRESS_MAX], process[32];
     pid_t number = number_of(name);
     struct stat status;
     struct Peer peer;
 
+    (void)context;
     snprintf(process, sizeof(process), "/proc/%d", (int)number);
     if (number && lstat(process, &status) < 0 && errno == ENOENT &&
         name_socket(path, directory, number) < ADDRESS_MAX)
         ask(path, true, &peer);
 }
 
-// Reads the directory by getdents64() instead of readdir(), because closedir()
-// could close a descriptor number that the program has taken.
 void Address_sweep(const char *path)
 {
     char directory[ADDRESS_MAX];
-    _Alignas(struct dirent64) char entries[2048];
-    struct Opened opened;
-    long got = 0;
-    int fd;
 
     snprintf(directory, sizeof(directory), "%s", path);
     *strrchr(directory, '/') = '\0';
-    fd = Opened_open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
-    if (fd < 0)
-        return;
-    Opened_note(&opened, fd);
-    if (is_safe(fd))
-        got = getdents64(fd, entries, sizeof(entries));
-    while (got > 0) {
-        for (long at = 0; at < got;) {
-            const struct dirent64 *entry = (void *)(entries + at);
-
-            sweep_entry(directory, entry->d_name);
-            at += entry->d_reclen;
-        }
-        got = Opened_holds(&opened, fd)
-                  ? getdents64(fd, entries, sizeof(entries))
-                  : 0;
-    }
-    Opened_close(&opened, fd);
+    read_directory(directory, sweep_entry, NULL);
 }

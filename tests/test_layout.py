@@ -273,7 +273,7 @@ ONLY = {
         formats/native_rows.c formats/output.c python/module/watched.c""",
     r"(open|openat|socket|accept4?|eventfd|epoll_create1|inotify_init1|timerfd_create|"
     r"memfd_create|dup|fopen|opendir|gzopen|gzdopen|pipe2?)": """ipc/base/opened.c
-        ipc/socket.c ipc/address.c python/module/program.c""",
+        ipc/socket.c python/module/program.c""",
     r"(PyThreadState_New|WorkerState_start|PyGILState_Ensure|"
     r"PyEval_(Acquire|Restore)Thread)": """python/service/worker_state.c
         python/service/activation.c python/module/final_timeline.c
