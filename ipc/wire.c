@@ -39,50 +39,31 @@ enum {
     HAS_STACKS = 128
 };
 
+// The members of each type of message. A type that is not listed has no
+// members, or its content is ignored (EXPORT_PATH).
+static const unsigned char members[] = {
+    [MESSAGE_HELLO] = HAS_VERSION | HAS_NUMBER | HAS_TEXT,
+    [MESSAGE_SNAPSHOT] = HAS_SNAPSHOT,
+    [MESSAGE_REPLY] = HAS_NUMBER | HAS_VALUE | HAS_TEXT,
+    [MESSAGE_ERROR] = HAS_NUMBER | HAS_TEXT,
+    [MESSAGE_NOTICE] = HAS_TEXT,
+    [MESSAGE_LISTING] = HAS_LISTING,
+    [MESSAGE_STACKS] = HAS_STACKS,
+    [MESSAGE_CHANGES] = HAS_CHANGES | HAS_SNAPSHOT,
+    [MESSAGE_RECORDING] = HAS_NUMBER | HAS_VALUE | HAS_TEXT,
+    [MESSAGE_RATE] = HAS_VALUE,
+    [MESSAGE_DETAIL] = HAS_NUMBER,
+    [MESSAGE_REARM] = HAS_NUMBER,
+    [MESSAGE_BUDGET] = HAS_VALUE,
+    [MESSAGE_EXPORT] = HAS_TEXT,
+    [MESSAGE_HANDOUT] = HAS_NUMBER,
+    [MESSAGE_TASK_GROUP] = HAS_NUMBER,
+    [MESSAGE_LATENCIES] = HAS_NUMBER,
+};
+
 static unsigned members_of(enum MessageType type)
 {
-    switch (type) {
-    case MESSAGE_HELLO:
-        return HAS_VERSION | HAS_NUMBER | HAS_TEXT;
-    case MESSAGE_SNAPSHOT:
-        return HAS_SNAPSHOT;
-    case MESSAGE_CHANGES:
-        return HAS_CHANGES | HAS_SNAPSHOT;
-    case MESSAGE_LISTING:
-        return HAS_LISTING;
-    case MESSAGE_STACKS:
-        return HAS_STACKS;
-    case MESSAGE_REPLY:
-    case MESSAGE_RECORDING:
-        return HAS_NUMBER | HAS_VALUE | HAS_TEXT;
-    case MESSAGE_ERROR:
-        return HAS_NUMBER | HAS_TEXT;
-    case MESSAGE_EXPORT:
-    case MESSAGE_NOTICE:
-        return HAS_TEXT;
-    case MESSAGE_RATE:
-    case MESSAGE_BUDGET:
-        return HAS_VALUE;
-    case MESSAGE_DETAIL:
-    case MESSAGE_REARM:
-    case MESSAGE_HANDOUT:
-    case MESSAGE_TASK_GROUP:
-    case MESSAGE_LATENCIES:
-        return HAS_NUMBER;
-    case MESSAGE_END:
-    // The process ignores the content of EXPORT_PATH.
-    case MESSAGE_EXPORT_PATH:
-    case MESSAGE_CANCEL:
-    case MESSAGE_FLAME:
-    case MESSAGE_NOW:
-    case MESSAGE_FOLLOW:
-    case MESSAGE_TASKS:
-    case MESSAGE_NATIVE:
-    case MESSAGE_OBJECTS:
-    case MESSAGE_LINES:
-        break;
-    }
-    return 0;
+    return type < sizeof members ? members[type] : 0;
 }
 
 // The records of a message, in their order on the wire.
@@ -175,18 +156,18 @@ static const void *payload_at(const struct Message *message, size_t i)
 
 static void put_payload(struct Bytes *out, const struct Message *message)
 {
-    unsigned members = members_of(message->type);
+    unsigned has = members_of(message->type);
 
-    if (members & HAS_VERSION)
+    if (has & HAS_VERSION)
         Bytes_put_u32(out, message->version);
-    if (members & HAS_NUMBER)
+    if (has & HAS_NUMBER)
         Bytes_put_u64(out, message->number);
-    if (members & HAS_VALUE)
+    if (has & HAS_VALUE)
         Bytes_put_f64(out, message->value);
-    if (members & HAS_TEXT)
+    if (has & HAS_TEXT)
         Bytes_put_text(out, message->text);
     for (size_t i = 0; i < PAYLOADS; i++)
-        if (members & payloads[i].bit)
+        if (has & payloads[i].bit)
             put_record(out, payloads[i].record,
                        *(const char *const *)payload_at(message, i));
 }
@@ -196,11 +177,11 @@ int Message_encode(struct Bytes *out, const struct Message *message)
     size_t start = out->size;
     size_t limit =
         message->type < MESSAGE_RATE ? WIRE_MAX_FRAME : WIRE_MAX_REQUEST;
-    unsigned members = members_of(message->type);
+    unsigned has = members_of(message->type);
     int error;
 
     for (size_t i = 0; i < PAYLOADS; i++)
-        if (members & payloads[i].bit &&
+        if (has & payloads[i].bit &&
             !*(const void *const *)payload_at(message, i))
             return -EINVAL;
     Bytes_put_u8(out, MAGIC_0);
@@ -372,19 +353,19 @@ static int get_message_text(struct Message *message, struct Cursor *cursor)
 // the end, this member stays zero.
 static int get_payload(struct Message *message, struct Cursor *cursor)
 {
-    unsigned members = members_of(message->type);
+    unsigned has = members_of(message->type);
     int error = 0;
 
-    if ((members & HAS_VERSION) && Cursor_left(cursor))
+    if ((has & HAS_VERSION) && Cursor_left(cursor))
         message->version = Cursor_u32(cursor);
-    if ((members & HAS_NUMBER) && Cursor_left(cursor))
+    if ((has & HAS_NUMBER) && Cursor_left(cursor))
         message->number = Cursor_u64(cursor);
-    if ((members & HAS_VALUE) && Cursor_left(cursor))
+    if ((has & HAS_VALUE) && Cursor_left(cursor))
         message->value = Cursor_f64(cursor);
-    if ((members & HAS_TEXT) && Cursor_left(cursor))
+    if ((has & HAS_TEXT) && Cursor_left(cursor))
         error = get_message_text(message, cursor);
     for (size_t i = 0; i < PAYLOADS && !error; i++)
-        if (members & payloads[i].bit)
+        if (has & payloads[i].bit)
             error = get_payload_record(message, i, cursor);
     return error ? error : cursor->error;
 }
