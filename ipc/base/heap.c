@@ -65,8 +65,7 @@ static struct {
     // Freed mappings that are kept, the oldest first.
     struct Slab *kept[HEAP_KEPT];
     size_t spare_count, kept_count;
-    // Bytes of all blocks in use, and bytes of all mappings.
-    size_t used, mapped;
+    size_t used; // Bytes of all blocks in use.
 } heap = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t number_of(size_t size)
@@ -223,7 +222,6 @@ static struct Slab *give_back(struct Slab *slab, void *block)
         add_spare(slab);
         return NULL;
     }
-    heap.mapped -= SLAB;
     return slab;
 }
 
@@ -261,16 +259,15 @@ static struct Slab *take_mapping(size_t size)
 // stack.
 static struct Slab *give_back_mapping(struct Slab *slab)
 {
-    heap.used -= slab->block;
-    if (mapping_of(slab->block) <= KEPT_MOST) {
-        struct Slab *kept = slab;
+    struct Slab *oldest = NULL;
 
-        slab = heap.kept_count == HEAP_KEPT ? remove_kept(0) : NULL;
-        heap.kept[heap.kept_count++] = kept;
-    }
-    if (slab)
-        heap.mapped -= mapping_of(slab->block);
-    return slab;
+    heap.used -= slab->block;
+    if (mapping_of(slab->block) > KEPT_MOST)
+        return slab;
+    if (heap.kept_count == HEAP_KEPT)
+        oldest = remove_kept(0);
+    heap.kept[heap.kept_count++] = slab;
+    return oldest;
 }
 
 // --- These functions take the mutex ----------------------------------------
@@ -289,7 +286,6 @@ static void *small(size_t size)
         if (!slab)
             return NULL;
         pthread_mutex_lock(&heap.mutex);
-        heap.mapped += SLAB;
         add_spare(slab);
     }
     pthread_mutex_unlock(&heap.mutex);
@@ -315,7 +311,6 @@ static void *large(size_t size, bool *zero)
         return NULL;
     slab->block = mapping_of(size) - sizeof(*slab);
     pthread_mutex_lock(&heap.mutex);
-    heap.mapped += mapping_of(size);
     heap.used += slab->block;
     pthread_mutex_unlock(&heap.mutex);
     return slab->blocks;
@@ -405,24 +400,14 @@ void Heap_free(void *memory)
         munmap(slab, slab->block <= LARGEST ? SLAB : mapping_of(slab->block));
 }
 
-static size_t read_sum(const size_t *sum)
+size_t Heap_used(void)
 {
     size_t bytes;
 
     pthread_mutex_lock(&heap.mutex);
-    bytes = *sum;
+    bytes = heap.used;
     pthread_mutex_unlock(&heap.mutex);
     return bytes;
-}
-
-size_t Heap_used(void)
-{
-    return read_sum(&heap.used);
-}
-
-size_t Heap_mapped(void)
-{
-    return read_sum(&heap.mapped);
 }
 
 void Heap_before_fork(void)
