@@ -3,7 +3,6 @@
 #include "ipc/base/array.h"
 
 #include <errno.h>
-#include <string.h>
 
 void Encoded_release(struct Encoded *table)
 {

@@ -192,10 +192,10 @@ static const struct EncodedEntry *find_instant(struct JsonWriter *json,
 
 // --- Table of the format -----------------------------------------------------
 
-static int begin_call(void *context, uint64_t ticks, uint32_t id,
+static int begin_call(struct TraceWriter *writer, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
-    struct JsonWriter *json = context;
+    struct JsonWriter *json = (struct JsonWriter *)writer;
     const struct EncodedEntry *entry = find_function(json, id);
     uint8_t *at = put_head(json, &json->begin, entry,
                            ",\"cat\":\"python\",\"ts\":", ticks);
@@ -212,10 +212,10 @@ static int begin_call(void *context, uint64_t ticks, uint32_t id,
     return finish_event(json, PUT(at, "}}"));
 }
 
-static int end_call(void *context, uint64_t ticks, uint32_t id,
+static int end_call(struct TraceWriter *writer, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
-    struct JsonWriter *json = context;
+    struct JsonWriter *json = (struct JsonWriter *)writer;
     const struct EncodedEntry *entry = find_function(json, id);
     uint8_t *at = put_head(json, &json->end, entry, ",\"ts\":", ticks);
 

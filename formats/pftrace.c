@@ -131,10 +131,10 @@ static const struct EncodedEntry *intern_label(struct Pftrace *pf, uint64_t key,
 
 // Only a function's first call carries the address of the code object, because
 // the address would make each call three times as long.
-static int begin_call(void *context, uint64_t ticks, uint32_t id,
+static int begin_call(struct TraceWriter *writer, uint64_t ticks, uint32_t id,
                       enum CallBegin how)
 {
-    struct Pftrace *pf = context;
+    struct Pftrace *pf = (struct Pftrace *)writer;
     const struct EncodedEntry *entry =
         Encoded_find(&pf->base.encoded, Trace_key(KEY_FUNCTION, id, 0));
     uint8_t notes[NOTES_BYTES], *at = notes;
@@ -162,16 +162,16 @@ static int put_end(struct Pftrace *pf, uint64_t ticks, const uint8_t *notes,
     return put_event(pf, ticks, event, 2, notes, notes_size);
 }
 
-static int end_call(void *context, uint64_t ticks, uint32_t id,
+static int end_call(struct TraceWriter *writer, uint64_t ticks, uint32_t id,
                     enum CallEnd how)
 {
+    struct Pftrace *pf = (struct Pftrace *)writer;
     uint8_t notes[NOTES_BYTES], *at = notes;
 
     (void)id;
-    if (how == CALL_LEFT)
-        return put_end(context, ticks, NULL, 0);
-    at = put_note(at, NAME_END + how, NOTE_BOOL, 1);
-    return put_end(context, ticks, notes, (size_t)(at - notes));
+    if (how != CALL_LEFT)
+        at = put_note(at, NAME_END + how, NOTE_BOOL, 1);
+    return put_end(pf, ticks, notes, (size_t)(at - notes));
 }
 
 static int write_step(struct TraceWriter *writer, uint64_t ticks,

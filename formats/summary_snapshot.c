@@ -11,7 +11,6 @@
 #include "ipc/own_file.h"
 #include "tracer/timeline/timeline.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -107,18 +107,19 @@ struct TraceSlice {
     const char *begin_word, *end_word;
 };
 
-// A format of trace files, which is a table of functions. The context of a
-// format's functions is a struct that begins with a struct TraceWriter. The
-// functions of a format return 0 or -errno. `begin` and `end` are used in a
-// ReplayTarget, and get the writer as their context.
+// A format of trace files, which is a table of functions. Their argument
+// `writer` is a struct of writer_bytes that begins with a struct TraceWriter.
+// The functions of a format return 0 or -errno.
 struct TraceFormat {
     size_t writer_bytes;
     // Writes the head of the file and the name of the process.
     int (*head)(struct TraceWriter *writer);
     int (*thread)(struct TraceWriter *writer,
                   const struct TimelineThread *thread);
-    int (*begin)(void *writer, uint64_t ticks, uint32_t id, enum CallBegin how);
-    int (*end)(void *writer, uint64_t ticks, uint32_t id, enum CallEnd how);
+    int (*begin)(struct TraceWriter *writer, uint64_t ticks, uint32_t id,
+                 enum CallBegin how);
+    int (*end)(struct TraceWriter *writer, uint64_t ticks, uint32_t id,
+               enum CallEnd how);
     int (*step)(struct TraceWriter *writer, uint64_t ticks, uint32_t inside,
                 uint64_t what, bool begins);
     // `task` is called when a step of a task begins. If the argument `task` is

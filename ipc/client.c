@@ -458,8 +458,7 @@ static int begin(struct Client **out, const struct Served *served,
     int error;
 
     *out = NULL;
-    if (why_size)
-        why[0] = '\0';
+    why[0] = '\0';
     if (!client) {
         snprintf(why, why_size, "no memory for a connection");
         return -ENOMEM;

@@ -481,14 +481,14 @@ static bool write_memory(struct Recording *recording, const void *data,
     return page;
 }
 
-static bool has_memory(struct Recording *recording)
+bool Recording_takes_all(struct Recording *recording)
 {
-    bool has;
+    bool all;
 
     pthread_mutex_lock(&recording->mutex);
-    has = recording->memory.count;
+    all = !recording->memory.count;
     pthread_mutex_unlock(&recording->mutex);
-    return has;
+    return all;
 }
 
 // Writes bytes again to pages that another thread has moved to memory while the
@@ -498,7 +498,7 @@ static void write_moved(struct Recording *recording, const uint8_t *data,
 {
     size_t part;
 
-    for (; size && has_memory(recording);
+    for (; size && !Recording_takes_all(recording);
          data += part, at += part, size -= part) {
         part = MemoryPages_part(at, size);
         write_memory(recording, data, part, at, 0);
@@ -510,7 +510,7 @@ static void write_moved(struct Recording *recording, const uint8_t *data,
 static int write_all(struct Recording *recording, const uint8_t *data,
                      size_t size, uint64_t at)
 {
-    bool by_page = has_memory(recording);
+    bool by_page = !Recording_takes_all(recording);
     int error = 0, failed = 0;
     size_t part;
 
@@ -565,7 +565,7 @@ int Recording_read(struct Recording *recording, uint64_t at, void *data,
 
     if (atomic_load_explicit(&recording->waiting, memory_order_acquire))
         Recording_flush(recording, true);
-    by_page = has_memory(recording);
+    by_page = !Recording_takes_all(recording);
     for (; size; to += part, at += part, size -= part) {
         const uint8_t *page;
 
@@ -613,7 +613,7 @@ int Recording_share(struct Recording *recording)
 {
     char path[64];
 
-    if (has_memory(recording) || !is_ours(recording))
+    if (!Recording_takes_all(recording) || !is_ours(recording))
         return -EBADF;
     // Only a memfd has seals. For other files, this call does nothing.
     fcntl(recording->fd, F_ADD_SEALS,
@@ -737,11 +737,6 @@ int Recording_flush(struct Recording *recording, bool waits)
     pthread_mutex_unlock(&recording->mutex);
     pthread_mutex_unlock(&recording->writing);
     return error;
-}
-
-bool Recording_takes_all(struct Recording *recording)
-{
-    return !has_memory(recording);
 }
 
 unsigned Recording_truncations(struct Recording *recording)
