@@ -4,10 +4,10 @@
 // relative to the descriptor of its parent, and symbolic links are not
 // followed. New files are created with the rights of the process's user. Ocular
 // writes and removes only files that belong to this user.
-#define _GNU_SOURCE 1 // O_PATH
 #include "tui/attach/package_copy.h"
 
 #include "tui/model/as_user.h"
+#include "tui/model/place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,25 +28,6 @@
 #define OPEN_FOLDER (O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static const char *const places[] = {"tmp", "dev/shm"};
-
-// Opens a folder below the process's root directory. Returns a descriptor or
-// -errno.
-static int open_place(pid_t pid, const char *place)
-{
-    char path[NAME_SIZE];
-    snprintf(path, sizeof path, "/proc/%d/root", (int)pid);
-    int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    while (fd >= 0 && *place) {
-        char step[16];
-        int size = (int)strcspn(place, "/");
-        snprintf(step, sizeof step, "%.*s", size, place);
-        int next = openat(fd, step, O_PATH | OPEN_FOLDER);
-        close(fd);
-        fd = next;
-        place += size + (place[size] == '/');
-    }
-    return fd < 0 ? -errno : fd;
-}
 
 // Returns 0 if the process's user can create files in the folder, and if shared
 // libraries can be loaded from it. Otherwise returns -errno.
@@ -131,7 +112,7 @@ void PackageCopy_remove(pid_t pid)
     if (Process_user(&user, pid))
         return;
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int place = open_place(pid, places[i]);
+        int place = Place_folder(pid, places[i]);
         if (place < 0)
             continue;
         if (!AsUser_begin(&as, &user)) {
@@ -279,7 +260,7 @@ int PackageCopy_make(const struct Interpreter *interpreter, const char *source,
     size_t used =
         (size_t)snprintf(why, why_size, "ours cannot be copied there:");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int place = open_place(pid, places[i]);
+        int place = Place_folder(pid, places[i]);
         error = place < 0 ? place : copy_package(&package, source, place);
         if (place >= 0)
             close(place);

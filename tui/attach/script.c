@@ -3,6 +3,7 @@
 #include "tui/attach/script.h"
 
 #include "tui/model/as_user.h"
+#include "tui/model/place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -236,21 +237,6 @@ static void remove_old(int tmp, pid_t own)
         closedir(stream);
 }
 
-// Opens /tmp below the process's root directory, which can differ from this
-// program's root directory.
-static int open_tmp(pid_t pid)
-{
-    char root[64];
-    snprintf(root, sizeof root, "/proc/%d/root", (int)pid);
-    int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    int tmp = openat(fd, "tmp", FOLDER_FLAGS);
-    int error = tmp < 0 ? -errno : 0;
-    close(fd);
-    return error ? error : tmp;
-}
-
 // Makes a file in the folder of the script. Returns a descriptor or -errno.
 static int make_file(const struct Script *script, const char *name)
 {
@@ -318,7 +304,7 @@ int Script_write(struct Script *script, pid_t pid, const char *verb,
         error = AsUser_begin(&as, &script->user);
     if (!error) {
         script->inner_pid = process.inner_pid;
-        script->tmp = open_tmp(pid);
+        script->tmp = Place_folder(pid, "tmp");
         error = script->tmp < 0 ? script->tmp : make_folder(script, pid);
         if (!error)
             error = write_text(script, verb, folder);

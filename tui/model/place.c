@@ -57,6 +57,23 @@ int Place_open(pid_t pid, const char *path, int flags)
     return fd;
 }
 
+int Place_folder(pid_t pid, const char *path)
+{
+    char text[64];
+    snprintf(text, sizeof text, "/proc/%d/root", (int)pid);
+    int fd = open(text, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && *path) {
+        int size = (int)strcspn(path, "/");
+        snprintf(text, sizeof text, "%.*s", size, path);
+        int next =
+            openat(fd, text, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(fd);
+        fd = next;
+        path += size + (path[size] == '/');
+    }
+    return fd < 0 ? -errno : fd;
+}
+
 // Reads the target of a link in /proc/PID. The target is a path below the
 // viewer's root directory.
 static bool read_link(char out[PATH_MAX], pid_t pid, const char *name)

@@ -19,5 +19,9 @@ bool Place_absolute(char out[PATH_MAX], pid_t pid, const char *file);
 // of `root`. `flags` are flags of open(2) without O_CREAT. Returns a descriptor
 // or -errno.
 int Place_find(int root, const char *path, int flags);
+// Opens a folder below the root of process `pid`, for example "dev/shm". Does
+// not follow links, because the process may have made them. Returns an O_PATH
+// descriptor or -errno.
+int Place_folder(pid_t pid, const char *path);
 // Opens a file as process `pid` sees it. Returns a descriptor or -errno.
 int Place_open(pid_t pid, const char *path, int flags);
