@@ -136,7 +136,7 @@ static int start(struct PastRun *run)
 // about the error in `why`.
 static int probe(const char *path, char *why, size_t why_size)
 {
-    char reason[300];
+    char reason[300] = "there is no memory";
     int error = path ? Summary_probe(path, reason, sizeof reason) : -ENOMEM;
     if (error)
         snprintf(why, why_size, "%s: %s", path ? path : "", reason);
