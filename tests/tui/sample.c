@@ -370,44 +370,37 @@ static void add_threads(struct Snapshot *snapshot,
                         const struct SampleSpec *request)
 {
     static const char *const names[] = {"MainThread", "Thread-1 (serve)",
-                                        "pool-0", "pool-1"};
+                                        "pool-0", "pool-1", "has ended"};
+    static const struct Thread unknown = {.cpu_share = NULL_F64,
+                                          .wait_share = NULL_F64,
+                                          .gil_held_share = NULL_F64,
+                                          .gil_wait_share = NULL_F64,
+                                          .gil_held_s = NULL_F64,
+                                          .gil_wait_s = NULL_F64,
+                                          .samples = NULL_U64};
     struct Thread *threads = take(snapshot, 5 * sizeof *threads);
-    for (unsigned i = 0; i < 4; i++)
-        threads[i] = (struct Thread){
-            .tid = 48213 + i,
-            .name = names[i],
-            .cpu_share =
-                request->no_sampler
-                    ? NULL_F64
-                    : .6 / (1 + i) * (.8 + .1 * sin(request->tick + i)),
-            .wait_share = request->no_sampler ? NULL_F64 : .1,
-            .gil_held_share = request->no_sampler ? NULL_F64 : .5 / (1 + i),
-            .gil_wait_share = request->no_sampler ? NULL_F64 : .05 * i,
-            .gil_held_s = NULL_F64,
-            .gil_wait_s = NULL_F64,
-            .samples = request->no_sampler ? NULL_U64 : 1000 - 100 * i,
-            .cpu_s = 10. / (1 + i)};
-    for (unsigned i = 0; i < 4 && !request->no_sampler; i++) {
-        struct Caller *parts = take(snapshot, 4 * sizeof *parts);
-        for (unsigned k = 0; k < 3; k++)
-            parts[k] = (struct Caller){i + k + 1, threads[i].cpu_share * .1};
-        parts[3] = (struct Caller){NULL_U64, threads[i].cpu_share * .7};
-        threads[i].functions = parts;
-        threads[i].function_count = 4;
+    for (unsigned i = 0; i < 5; i++) {
+        threads[i] = unknown;
+        threads[i].tid = 48213 + i;
+        threads[i].name = names[i];
+        threads[i].cpu_s = 10. / (1 + i);
     }
-    threads[4] = (struct Thread){
-        .tid = 48217,
-        .name = "has ended",
-        .cpu_share = NULL_F64,
-        .wait_share = NULL_F64,
-        .gil_held_share = NULL_F64,
-        .gil_wait_share = NULL_F64,
-        .gil_held_s = NULL_F64,
-        .gil_wait_s = NULL_F64,
-        .samples = NULL_U64,
-        .cpu_s = 3.5,
-        .ended = 1,
-    };
+    threads[4].cpu_s = 3.5;
+    threads[4].ended = 1;
+    for (unsigned i = 0; i < 4 && !request->no_sampler; i++) {
+        struct Thread *thread = &threads[i];
+        struct Caller *parts = take(snapshot, 4 * sizeof *parts);
+        thread->cpu_share = .6 / (1 + i) * (.8 + .1 * sin(request->tick + i));
+        thread->wait_share = .1;
+        thread->gil_held_share = .5 / (1 + i);
+        thread->gil_wait_share = .05 * i;
+        thread->samples = 1000 - 100 * i;
+        for (unsigned k = 0; k < 3; k++)
+            parts[k] = (struct Caller){i + k + 1, thread->cpu_share * .1};
+        parts[3] = (struct Caller){NULL_U64, thread->cpu_share * .7};
+        thread->functions = parts;
+        thread->function_count = 4;
+    }
     snapshot->threads = threads;
     snapshot->thread_count = 5;
 }
