@@ -50,15 +50,14 @@ void FinalTimeline_write(struct FinalTimeline *timeline,
     int tries = 0;
 
     timeline->progress = progress;
-    atomic_store_explicit(&session->export.cancel, false, memory_order_relaxed);
     do { // another process may have created a file of this name
         OutputName_choose(session->config.output, timeline->path);
         timeline->thread = PyEval_SaveThread();
         timeline->error =
             is_recording
                 ? Exports_keep(session, timeline->path, &timeline->result.bytes)
-                : Export_write(&session->export, timeline->path, false,
-                               &watcher, timeline->seconds, &timeline->result);
+                : Exports_write(session, timeline->path, false, &watcher,
+                                timeline->seconds, &timeline->result);
         PyEval_RestoreThread(timeline->thread);
     } while (timeline->error == -EEXIST && ++tries < NAME_TRIES);
     if (!timeline->error || !session->recording)

@@ -18,6 +18,7 @@
 #include "python/service/poll.h"
 #include "python/service/strict.h"
 #include "python/service/task_cursor.h"
+#include "tracer/session/exports.h"
 #include "tracer/session/lifetime.h"
 #include "tracer/session/report.h"
 
@@ -249,7 +250,7 @@ PyObject *Tracing_export(struct State *state, const char *path)
     if (!session)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    error = Export_write(&session->export, path, true, NULL, 0, &result);
+    error = Exports_write(session, path, true, NULL, 0, &result);
     Py_END_ALLOW_THREADS;
     state->users--;
     if (!error)
@@ -289,7 +290,7 @@ static void wait_for_users(struct State *state)
 {
     const struct timespec pause = {0, USERS_POLL_NS};
 
-    Export_cancel(&state->engine.session->export);
+    Exports_cancel(state->engine.session);
     while (state->users) {
         Py_BEGIN_ALLOW_THREADS;
         nanosleep(&pause, NULL);

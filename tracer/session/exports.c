@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/session/exports.h"
 #include "ipc/base/heap.h"
+#include "ipc/base/now.h"
 #include "ipc/file_kind.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/profiles.h"
 #include "tracer/session/recorder.h"
+#include "tracer/timeline/formats.h"
+#include "tracer/timeline/output_name.h"
 
 #include <errno.h>
 #include <stdio.h>
 
 #define MOST_DRAINS 100
+// The speed of the conversion shows only after this fraction of the time limit
+// whether the conversion can end within the limit.
+#define TRIAL 0.1
 
 static uint64_t dark_since(const struct Code *code)
 {
@@ -20,11 +26,6 @@ static uint64_t dark_since(const struct Code *code)
 struct Timeline *Exports_timeline(const struct Session *session)
 {
     return session->config.profile ? NULL : session->timeline;
-}
-
-static struct Timeline *timeline(void *context)
-{
-    return Exports_timeline(context);
 }
 
 // Lists the functions that have no hooks now (are dark), and stores their
@@ -135,15 +136,112 @@ static int convert_timeline(struct Session *session,
     return error;
 }
 
-static int convert(void *context, struct Conversion *conversion)
+// --- The file ----------------------------------------------------------------
+
+void Exports_cancel(struct Session *session)
 {
-    return FileKind_is_profile(conversion->output.path)
-               ? convert_stacks(context, conversion)
-               : convert_timeline(context, conversion);
+    atomic_store_explicit(&session->cancels_export, true, memory_order_relaxed);
 }
 
-void Exports_init(struct Session *session)
+// Reserves the export for the caller, because only one export may run at a
+// time. Returns 0, -ENODATA, -EBUSY, -EINVAL or -EOPNOTSUPP.
+static int claim(struct Session *session, const char *path)
 {
-    session->export.source = (struct ExportSource){
-        .context = session, .timeline = timeline, .convert = convert};
+    if (FileKind_of(path).content == FILE_PAGE)
+        return -EINVAL;
+    if (FileKind_of(path).content == FILE_RECORDING)
+        return -EOPNOTSUPP;
+    if (!FileKind_is_profile(path) && !Exports_timeline(session))
+        return -ENODATA;
+    if (atomic_exchange(&session->exports, true))
+        return -EBUSY;
+    atomic_store_explicit(&session->cancels_export, false,
+                          memory_order_relaxed);
+    return 0;
+}
+
+// The context for the callbacks of the thread that writes the file.
+struct Job {
+    struct Session *session;
+    // NULL if the caller does not watch the export.
+    const struct ExportWatch *watch;
+    // Time limit in seconds, or 0 for no limit.
+    double seconds;
+    uint64_t began_ns;
+    // Time of the first progress report, which comes at the beginning of the
+    // conversion.
+    uint64_t first_ns;
+    bool late;
+};
+
+// Returns true if the export cannot end within its time limit. The time before
+// the conversion counts for the limit, but not for the speed.
+static bool is_late(struct Job *job, double done)
+{
+    uint64_t now = Now_ns(CLOCK_MONOTONIC);
+    double spent = (double)(now - job->began_ns) / 1e9, most = job->seconds;
+    double converted;
+
+    job->first_ns = job->first_ns ? job->first_ns : now;
+    converted = (double)(now - job->first_ns) / 1e9;
+    return most > 0 &&
+           (spent > most || (converted > TRIAL * most &&
+                             spent + converted * (1 - done) / done > most));
+}
+
+static bool report_progress(void *context, double done, uint64_t bytes)
+{
+    struct Job *job = context;
+
+    if (is_late(job, done)) {
+        job->late = true;
+        return false;
+    }
+    if (job->watch && !job->watch->progress(job->watch->context, done, bytes))
+        return false;
+    return !atomic_load_explicit(&job->session->cancels_export,
+                                 memory_order_relaxed);
+}
+
+static int write_file(struct Job *job, const char *path, bool overwrite,
+                      struct PerfettoResult *result)
+{
+    struct Conversion conversion = {
+        .output = {.path = path, .overwrite = overwrite},
+        .progress = report_progress,
+        .context = job,
+    };
+    int error;
+
+    if (!Formats_load())
+        return -ELIBACC;
+    error = FileKind_is_profile(path)
+                ? convert_stacks(job->session, &conversion)
+                : convert_timeline(job->session, &conversion);
+    result->bytes = conversion.bytes;
+    return error == -ECANCELED && job->late ? -ETIMEDOUT : error;
+}
+
+int Exports_write(struct Session *session, const char *path, bool overwrite,
+                  const struct ExportWatch *watch, double seconds,
+                  struct PerfettoResult *result)
+{
+    struct Job job = {
+        .session = session,
+        .watch = watch,
+        .seconds = seconds,
+        .began_ns = Now_ns(CLOCK_MONOTONIC),
+    };
+    uint64_t began_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int error = claim(session, path);
+
+    if (error)
+        return error;
+    if (!overwrite && OutputName_is_taken(path))
+        error = -EEXIST;
+    else
+        error = write_file(&job, path, overwrite, result);
+    result->cpu_ns = Now_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+    atomic_store(&session->exports, false);
+    return error;
 }

@@ -199,7 +199,6 @@ int Session_start(struct Session **result, struct Engine *engine,
     // Code that was retired between two sessions belongs to no session, and no
     // thread uses it.
     Registry_free_retired(engine->registry);
-    Exports_init(session);
     Handouts_init(&session->handouts);
     Collect_init(session);
     Costs_init(session);

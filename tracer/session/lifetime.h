@@ -12,8 +12,8 @@ int Session_start(struct Session **session, struct Engine *engine,
                   const struct Config *config, char *why, size_t why_size);
 // Ends the session's threads and builds the final snapshot. Before this call,
 // the hooks must be removed, and other threads must have returned from
-// functions of the session. After Session_finish, Export_write still works. The
-// caller must not hold the GIL.
+// functions of the session. After Session_finish, Exports_write still works.
+// The caller must not hold the GIL.
 void Session_finish(struct Session *session);
 void Session_free(struct Session *session);
 // Around a fork, Session_pause ends Ocular's threads, but keeps all data and

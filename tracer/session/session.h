@@ -20,7 +20,6 @@
 #include "tracer/session/publish.h"
 #include "tracer/session/roll.h"
 #include "tracer/session/task_board.h"
-#include "tracer/timeline/export.h"
 #include "tracer/timeline/sample_track.h"
 #include "tracer/timeline/timeline.h"
 
@@ -184,7 +183,9 @@ struct Session {
     _Atomic bool sampled;
     struct Counters counters; // The mutex `draining` guards `counters`.
     struct Publish publish;
-    struct Export export;
+    // `exports` is true while an export runs. If cancels_export is true, the
+    // export ends soon (Exports_cancel).
+    _Atomic bool exports, cancels_export;
     struct Handouts handouts;
     // Functions whose code objects were freed. The mutex `draining` guards the
     // members from `retired` to `c_rates_s`.

@@ -74,6 +74,6 @@ struct FormatsFile {
 struct PerfettoResult {
     uint64_t bytes; // Size of the trace file in bytes.
     uint64_t events;
-    // ns of CPU time of the thread that writes the file, set by Export_write.
+    // ns of CPU time of the thread that writes the file, set by Exports_write.
     uint64_t cpu_ns;
 };
