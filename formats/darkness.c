@@ -22,17 +22,13 @@ void Darkness_see(struct Bytes *seen, const struct Event *events, size_t count)
     }
 }
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
 static int compare_darkness(const void *a, const void *b)
 {
     const struct Darkness *left = a, *right = b;
-    int by = compare(left->id, right->id);
+    int by = (left->id > right->id) - (left->id < right->id);
 
-    by = by ? by : compare(left->ticks, right->ticks);
+    if (!by)
+        by = (left->ticks > right->ticks) - (left->ticks < right->ticks);
     return by ? by : left->dark - right->dark;
 }
 

@@ -29,16 +29,21 @@ static int open_socket(struct sockaddr_un *address, const char *path)
     return Opened_above(fd);
 }
 
-static int peer_of(int fd, struct Peer *peer)
+// Sets *peer to the process at the other end, and returns `fd`. If this fails,
+// closes `fd` and returns -errno.
+static int with_peer(int fd, struct Peer *peer)
 {
     struct ucred cred;
     socklen_t size = sizeof(cred);
+    int error;
 
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0)
-        return -errno;
-    peer->pid = cred.pid;
-    peer->uid = cred.uid;
-    return 0;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &size) < 0) {
+        error = -errno;
+        close(fd);
+        return error;
+    }
+    *peer = (struct Peer){cred.pid, cred.uid};
+    return fd;
 }
 
 static int bind_and_listen(int fd, const struct sockaddr_un *address,
@@ -82,26 +87,19 @@ int Socket_listen(const char *path)
 
 int Socket_accept(int listener, struct Peer *peer)
 {
-    int fd, error;
+    int fd;
 
     do
         fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
     fd = Opened_above(fd);
-    if (fd < 0)
-        return fd;
-    error = peer_of(fd, peer);
-    if (!error)
-        return fd;
-    close(fd);
-    return error;
+    return fd < 0 ? fd : with_peer(fd, peer);
 }
 
 int Socket_connect(const char *path, struct Peer *peer)
 {
     struct sockaddr_un address;
-    int fd = open_socket(&address, path);
-    int error = 0;
+    int fd = open_socket(&address, path), error;
 
     if (fd < 0)
         return fd;
@@ -109,14 +107,10 @@ int Socket_connect(const char *path, struct Peer *peer)
         if (errno == EINTR)
             continue;
         error = -errno;
-        break;
+        close(fd);
+        return error;
     }
-    if (!error)
-        error = peer_of(fd, peer);
-    if (!error)
-        return fd;
-    close(fd);
-    return error;
+    return with_peer(fd, peer);
 }
 
 int Socket_pair(int ends[2])
