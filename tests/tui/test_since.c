@@ -30,7 +30,8 @@ static void expect_shown(const struct Model *model, const struct Since *since)
         assert_true(function->calls == as_shown(Row_calls(row)));
         assert_true(function->self_cycles == as_shown(Row_self(row)));
         assert_true(function->total_cycles == as_shown(Row_total(row)));
-        assert_true(function->waited_cycles == as_shown(Row_waited(row)));
+        assert_true(function->waited_cycles ==
+                    as_shown(COLUMNS[COLUMN_WAITED].key(row)));
         assert_true(function->samples ==
                     as_shown(Row_u64(row->now->samples) - row->base.samples));
         if (isfinite(function->calls_estimated))

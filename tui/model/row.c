@@ -187,16 +187,6 @@ double Row_total(const struct Row *row)
                : timed;
 }
 
-double Row_waited(const struct Row *row)
-{
-    return Row_u64(row->now->waited_cycles) - row->base.waited;
-}
-
-double Row_raised(const struct Row *row)
-{
-    return Row_u64(row->now->raised) - row->base.raised;
-}
-
 bool Row_may_run(const struct Function *function)
 {
     return isnan(function->share) || function->share >= RUNS_SHARE;

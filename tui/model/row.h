@@ -127,8 +127,6 @@ bool Row_spent_estimated(const struct Row *row);
 // Returns the cycles of the function and its callees. If Row_calls_exact
 // returns false, the real number may be larger.
 double Row_total(const struct Row *row);
-double Row_waited(const struct Row *row);
-double Row_raised(const struct Row *row);
 bool Row_calls_exact(const struct Row *row);
 bool Row_is_old(const struct Row *row);
 // Returns true for a C function with a row of its own.
