@@ -13,10 +13,13 @@ void IdMap_release(struct IdMap *map)
 }
 
 // Returns the entry of the key, or the free entry in which a new key belongs.
+// The upper half of the product depends on all bits of a key. The lower half is
+// 0 if the lower half of the key is 0, as in the keys of sums
+// (formats/sum_table.h).
 static struct IdEntry *place_of(const struct IdMap *map, uint64_t key)
 {
     size_t mask = map->capacity - 1;
-    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 20) & mask;
+    size_t at = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) & mask;
     while (map->items[at].key && map->items[at].key != key)
         at = (at + 1) & mask;
     return &map->items[at];
