@@ -58,7 +58,7 @@ void Arena_release(struct Arena *arena)
         free_chunk(chunk);
         chunk = next;
     }
-    arena->newest = NULL;
+    *arena = (struct Arena){.newest = NULL};
 }
 
 static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
@@ -95,6 +95,7 @@ void Arena_clear(struct Arena *arena)
     if (newest && !newest->next && used >= newest->size / LEAST_USED) {
         memset(newest->data, 0, used);
         newest->used = 0;
+        arena->failed = false;
         return;
     }
     Arena_release(arena);
@@ -113,8 +114,10 @@ static void *take(struct Arena *arena, size_t size, size_t alignment)
         chunk = add_chunk(arena, size);
         start = 0;
     }
-    if (!chunk)
+    if (!chunk) {
+        arena->failed = true;
         return NULL;
+    }
     chunk->used = start + size;
     return chunk->data + start;
 }

@@ -4,12 +4,17 @@
 // time may use an arena.
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct ArenaChunk;
 
 struct Arena { // An empty arena has only zero bytes.
     struct ArenaChunk *newest;
+    // True if there was no memory for a part of the contents. A caller that
+    // fills an arena need not check each text, if it checks `failed` at the
+    // end.
+    bool failed;
 };
 
 void Arena_release(struct Arena *arena); // Frees all memory of the arena.

@@ -182,6 +182,11 @@ TEST(test_a_snapshot_is_built_in_the_same_memory)
     assert_true(Snapshot_bytes(snapshot) < 20000);
     Snapshot_renew(snapshot); // this snapshot is empty
     assert_true(Snapshot_bytes(snapshot) < 20000);
+    assert_false(snapshot->arena.failed);
+    assert_null(Snapshot_alloc(snapshot, SIZE_MAX / 2));
+    assert_true(snapshot->arena.failed);
+    Snapshot_renew(snapshot);
+    assert_false(snapshot->arena.failed);
     Snapshot_free(snapshot);
 }
 

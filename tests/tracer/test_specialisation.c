@@ -68,7 +68,7 @@ static const struct Snapshot *read_log(struct Fixture *f)
 {
     Snapshot_free(f->snapshot);
     f->snapshot = Snapshot_new();
-    assert_true(Transitions_fill(&f->log, f->snapshot));
+    Transitions_fill(&f->log, f->snapshot);
     return f->snapshot;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Keeps two rings of specialisation changes, and a hash table (linear probing)
-// of pairs of opcodes. The hash table never forgets a pair. See transitions.h.
+// of pairs of opcodes. The hash table never forgets a pair.
 #include "tracer/code/transitions.h"
 #include "ipc/base/heap.h"
 
@@ -180,7 +180,7 @@ static void fill_row(const struct Transitions *transitions,
     row->deopt = is_deopt(transitions->opcodes, change->from, change->to);
 }
 
-static bool fill_log(const struct Transitions *transitions,
+static void fill_log(const struct Transitions *transitions,
                      struct Snapshot *snapshot)
 {
     size_t first = 0, turned = 0;
@@ -188,7 +188,7 @@ static bool fill_log(const struct Transitions *transitions,
         Snapshot_alloc(snapshot, (2 * TRANSITIONS_KEPT) * sizeof *rows);
 
     if (!rows)
-        return false;
+        return;
     for (;;) {
         const struct Change *a = newest(&transitions->first, first);
         const struct Change *b = newest(&transitions->turned, turned);
@@ -205,7 +205,6 @@ static bool fill_log(const struct Transitions *transitions,
     }
     snapshot->transitions = rows;
     snapshot->transition_count = first + turned;
-    return true;
 }
 
 static int more_first(const void *left, const void *right)
@@ -218,7 +217,7 @@ static int more_first(const void *left, const void *right)
     return order ? order : strcmp(a->to, b->to);
 }
 
-static bool fill_pairs(const struct Transitions *transitions,
+static void fill_pairs(const struct Transitions *transitions,
                        struct Snapshot *snapshot)
 {
     struct TransitionPair *rows;
@@ -228,7 +227,7 @@ static bool fill_pairs(const struct Transitions *transitions,
         room += transitions->pairs[i].count != 0;
     rows = Snapshot_alloc(snapshot, (room + 1) * sizeof *rows);
     if (!rows)
-        return false;
+        return;
     for (i = 0; i < TRANSITIONS_PAIRS; i++) {
         const struct PairCount *pair = &transitions->pairs[i];
 
@@ -244,19 +243,15 @@ static bool fill_pairs(const struct Transitions *transitions,
     qsort(rows, count, sizeof *rows, more_first);
     snapshot->transition_pairs = rows;
     snapshot->transition_pair_count = count;
-    return true;
 }
 
-bool Transitions_fill(struct Transitions *transitions,
+void Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot)
 {
-    bool whole;
-
     pthread_mutex_lock(&transitions->mutex);
-    whole = fill_log(transitions, snapshot);
-    whole = fill_pairs(transitions, snapshot) && whole;
+    fill_log(transitions, snapshot);
+    fill_pairs(transitions, snapshot);
     pthread_mutex_unlock(&transitions->mutex);
-    return whole;
 }
 
 size_t Transitions_bytes(struct Transitions *transitions)

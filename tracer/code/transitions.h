@@ -101,9 +101,8 @@ static inline uint32_t Transitions_ms(const struct Transitions *transitions,
 void Transitions_add(struct Transitions *transitions,
                      const struct Change *change);
 // Writes the logs, with the newest change first, and the pairs, with the most
-// frequent pair first. Transitions_fill takes the mutex. Returns false if the
-// result is incomplete because memory is out.
-bool Transitions_fill(struct Transitions *transitions,
+// frequent pair first. Transitions_fill takes the mutex.
+void Transitions_fill(struct Transitions *transitions,
                       struct Snapshot *snapshot);
 // Copies the changes in the logs whose number is *from or higher, without the
 // changes' texts. The newest change of each log comes first. Sets *from to the

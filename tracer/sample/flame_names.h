@@ -7,7 +7,6 @@
 #include "tracer/code/registry.h"
 #include "tracer/sample/native.h"
 
-// Sets the names of the table's functions that still exist. Returns false if
-// there is no memory.
-bool FlameNames_set(struct FlameTable *table, struct Registry *registry,
+// Sets the names of the table's functions that still exist.
+void FlameNames_set(struct FlameTable *table, struct Registry *registry,
                     struct Native *native);

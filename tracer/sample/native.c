@@ -346,7 +346,7 @@ void Native_add_line(struct Native *native, const struct ShareTime *now,
     Flame_add(&native->lines, now, &sample);
 }
 
-bool Native_describe(struct Native *native, struct FlameFunction *function,
+void Native_describe(struct Native *native, struct FlameFunction *function,
                      struct Arena *arena)
 {
     struct NativeFunction found = {NULL, 0};
@@ -357,9 +357,8 @@ bool Native_describe(struct Native *native, struct FlameFunction *function,
         found = native->functions[index - 1];
     pthread_mutex_unlock(&native->lock);
     if (!found.binary)
-        return true;
+        return;
     function->file = Arena_text(arena, found.binary->path);
     function->build = Arena_text(arena, found.binary->build);
     function->address = found.at;
-    return function->file && function->build;
 }

@@ -103,6 +103,6 @@ static inline bool Native_misses_loop(const struct Native *native)
 void Native_add_line(struct Native *native, const struct ShareTime *now,
                      const uint32_t path[3], double cpu_ns);
 // Sets the file, the address and the build id of the function `function->id`.
-// Returns false if there is no memory. Any thread may call Native_describe.
-bool Native_describe(struct Native *native, struct FlameFunction *function,
+// Any thread may call Native_describe.
+void Native_describe(struct Native *native, struct FlameFunction *function,
                      struct Arena *arena);

@@ -402,8 +402,11 @@ struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
     struct ShareTime now = Sampler_now(sampler);
     struct FlameTable *table = Flame_read(&sampler->sampling.flame, &now, most);
 
-    if (table && FlameNames_set(table, sampler->sampling.attribution.registry,
-                                &sampler->sampling.native))
+    if (!table)
+        return NULL;
+    FlameNames_set(table, sampler->sampling.attribution.registry,
+                   &sampler->sampling.native);
+    if (!table->arena.failed)
         return table;
     FlameTable_free(table);
     return NULL;
@@ -435,11 +438,11 @@ void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
     Flame_below(&sampler->sampling.native.lines, id, visit, context);
 }
 
-bool Sampler_describe_native(struct Sampler *sampler,
+void Sampler_describe_native(struct Sampler *sampler,
                              struct FlameFunction *function,
                              struct Arena *arena)
 {
-    return Native_describe(&sampler->sampling.native, function, arena);
+    Native_describe(&sampler->sampling.native, function, arena);
 }
 
 bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge)

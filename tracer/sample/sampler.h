@@ -163,7 +163,7 @@ bool Sampler_misses_loop(const struct Sampler *sampler);
 // Sampler_describe_native.
 void Sampler_natives_of(struct Sampler *sampler, uint32_t id, FlameVisit *visit,
                         void *context);
-bool Sampler_describe_native(struct Sampler *sampler,
+void Sampler_describe_native(struct Sampler *sampler,
                              struct FlameFunction *function,
                              struct Arena *arena);
 // Returns the share of a core that the tasks of one group (task_shares.h) have

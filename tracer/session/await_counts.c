@@ -205,7 +205,7 @@ void AwaitCounts_end(struct AwaitCounts *counts, double now_s)
 
 // --- The table ---------------------------------------------------------------
 
-static bool fill(struct Arena *arena, struct AwaitRow *row,
+static void fill(struct Arena *arena, struct AwaitRow *row,
                  const struct AwaitCount *count, double weight)
 {
     const struct TaskLine *at = &count->at;
@@ -218,21 +218,18 @@ static bool fill(struct Arena *arena, struct AwaitRow *row,
     };
     for (unsigned i = 0; i < AWAIT_KINDS; i++)
         row->of[i] = count->sums[i] / weight;
-    return row->name && !row->file == !at->file;
 }
 
 void AwaitCounts_fill(const struct AwaitCounts *counts, struct TaskTable *table)
 {
     struct AwaitRow *rows;
-    bool filled;
 
     if (!(counts->weight > 0)) // No walk has ended yet.
         return;
     rows = Arena_alloc(&table->arena, (counts->count + 1) * sizeof *rows);
-    filled = rows;
-    for (unsigned i = 0; filled && i < counts->count; i++)
-        filled = fill(&table->arena, &rows[i], &counts->all[i], counts->weight);
-    if (!filled)
+    for (unsigned i = 0; rows && i < counts->count; i++)
+        fill(&table->arena, &rows[i], &counts->all[i], counts->weight);
+    if (table->arena.failed)
         return;
     table->awaits = rows;
     table->await_count = counts->count;

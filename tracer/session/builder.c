@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Builds a snapshot from the counters by filling in the rows of changed
-// functions and adding the data about the whole process. See builder.h.
 #include "tracer/session/builder.h"
 #include "tracer/session/process_rows.h"
 #include "tracer/session/retired_rows.h"
@@ -27,6 +25,14 @@ static uint64_t memory_of(struct Session *session,
                (sizeof *session->roll.entries + sizeof *session->roll.due);
 }
 
+static struct Snapshot *whole_or_none(struct Snapshot *snapshot)
+{
+    if (!snapshot->arena.failed)
+        return snapshot;
+    Snapshot_free(snapshot);
+    return NULL;
+}
+
 struct Snapshot *Builder_snapshot(struct Session *session)
 {
     struct ThreadTotals totals = ThreadTraces_sum(&session->engine->traces);
@@ -38,15 +44,12 @@ struct Snapshot *Builder_snapshot(struct Session *session)
         return NULL;
     snapshot->lost = totals.lost;
     snapshot->events = snapshot->memory_bytes = 0;
-    if (ProcessRows_fill(snapshot, &at) &&
-        Roll_fill(&session->roll, &session->rows, snapshot, &at) &&
-        RetiredRows_fill(snapshot, &at) &&
-        Transitions_fill(&session->transitions, snapshot)) {
-        snapshot->memory_bytes += memory_of(session, snapshot, &totals);
-        return snapshot;
-    }
-    Snapshot_free(snapshot);
-    return NULL;
+    ProcessRows_fill(snapshot, &at);
+    Roll_fill(&session->roll, &session->rows, snapshot, &at);
+    RetiredRows_fill(snapshot, &at);
+    Transitions_fill(&session->transitions, snapshot);
+    snapshot->memory_bytes += memory_of(session, snapshot, &totals);
+    return whole_or_none(snapshot);
 }
 
 struct Snapshot *Builder_totals(struct Session *session)
@@ -58,8 +61,7 @@ struct Snapshot *Builder_totals(struct Session *session)
     if (!snapshot)
         return NULL;
     Engine_look(session->engine);
-    if (ProcessRows_fill(snapshot, &at) && TotalRows_fill(snapshot, &at))
-        return snapshot;
-    Snapshot_free(snapshot);
-    return NULL;
+    ProcessRows_fill(snapshot, &at);
+    TotalRows_fill(snapshot, &at);
+    return whole_or_none(snapshot);
 }

@@ -136,16 +136,15 @@ static void move_rates(struct ExceptionRates *rates, const struct Reading *read,
 
 // --- Rows --------------------------------------------------------------------
 
-static bool fill_texts(struct Snapshot *snapshot, struct ExceptionRow *row,
+static void fill_texts(struct Snapshot *snapshot, struct ExceptionRow *row,
                        const struct ExceptionLabel *label)
 {
     row->type = Snapshot_text(snapshot, label ? label->type : "(others)");
-    if (!row->type || !label || !label->function)
-        return row->type;
+    if (!label || !label->function)
+        return;
     row->id = label->id;
     row->function = Snapshot_text(snapshot, label->function);
     row->file = Snapshot_text(snapshot, label->file);
-    return row->function && row->file;
 }
 
 static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
@@ -223,7 +222,7 @@ static void fill_sums(struct Snapshot *snapshot,
     }
 }
 
-bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
+void ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
                         const struct Moment *at)
 {
     const struct Exceptions *exceptions = at->exceptions;
@@ -231,10 +230,9 @@ bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
     struct Reading *read = Snapshot_alloc(snapshot, (used + 1) * sizeof *read);
     struct ExceptionRow *rows =
         Snapshot_alloc(snapshot, (used + 1) * sizeof *rows);
-    bool whole = true;
 
     if (!read || !rows)
-        return false;
+        return;
     read_kinds(exceptions, used, at, read);
     move_rates(rates, read, used, at);
     if (off_ns(exceptions, at) > 0)
@@ -245,13 +243,12 @@ bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
             continue;
         Record_clear(&EXCEPTION_RECORD, &rows[count]);
         fill_numbers(&rows[count], &read[i], rates, at);
-        whole = fill_texts(snapshot, &rows[count++], read[i].label) && whole;
+        fill_texts(snapshot, &rows[count++], read[i].label);
     }
     qsort(rows, count, sizeof *rows, newest_first);
     snapshot->exceptions = rows;
     snapshot->exception_count = count;
     fill_sums(snapshot, exceptions);
-    return whole;
 }
 
 uint8_t ExceptionRows_state(const struct Moment *at)

@@ -26,8 +26,8 @@ struct ExceptionRates {
 };
 
 // Fills in the list of all kinds of exceptions, the newest kind first, and the
-// sums over all kinds. Returns false if there is no memory.
-bool ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
+// sums over all kinds.
+void ExceptionRows_fill(struct Snapshot *snapshot, struct ExceptionRates *rates,
                         const struct Moment *at);
 // Returns a number that changes if exceptions are from now on counted,
 // estimated or unknown.

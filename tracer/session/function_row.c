@@ -41,7 +41,7 @@ static void fill_shares(struct Function *f, const struct Code *code,
 
 // Fills in the list of a function's callers. Callers that no longer exist share
 // an entry, whose id is null.
-static bool fill_callers(struct Arena *arena, struct Function *f,
+static void fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
     const struct Breakdown *breakdown = Share_callers(&code->share);
@@ -50,17 +50,16 @@ static bool fill_callers(struct Arena *arena, struct Function *f,
     struct Caller *callers;
 
     if (!at->sees || !breakdown)
-        return true;
+        return;
     count = Breakdown_read(breakdown, at->sampled, rows);
     if (count == 0)
-        return true;
+        return;
     callers = Arena_alloc(arena, count * sizeof *callers);
     for (i = 0; callers && i < count; i++)
         callers[i] =
             (struct Caller){rows[i].id ? rows[i].id : NULL_U64, rows[i].share};
     f->callers = callers;
     f->caller_count = callers ? count : 0;
-    return callers;
 }
 
 // Fills in the quantiles of calls' cycles. It takes longer to read a histogram
@@ -359,11 +358,10 @@ static const struct Function UNKNOWN_ROW = {
     .run_samples = NULL_U64,
 };
 
-bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
+void FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at)
 {
     struct Function *f = &row->function;
-    bool whole;
 
     *f = UNKNOWN_ROW;
     f->id = code->hot.id;
@@ -376,7 +374,7 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     fill_shares(f, code, at);
     fill_cycles(f, code);
     LatencyRow_fill(f, code, at);
-    whole = LatencyRow_fill_totals(arena, f, code);
+    LatencyRow_fill_totals(arena, f, code);
     ExceptionRows_fill_function(f, code, at);
     fill_rates(f, code, at);
     CRates_fill(f, code, at);
@@ -389,8 +387,8 @@ bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
                             Counter_get(&code->share.bytes) +
                             f->latency_count * sizeof(struct LatencyTotals));
-    return whole && f->name && f->file && PartsRow_fill(arena, f, code, at) &&
-           fill_callers(arena, f, code, at);
+    PartsRow_fill(arena, f, code, at);
+    fill_callers(arena, f, code, at);
 }
 
 // Returns true if `missed_per_s` is the growth of all calls that no hook saw.

@@ -17,8 +17,7 @@
 #define RATE_CALLS 32.0
 
 // Fills the row of a function. The row points to texts and lists in the arena.
-// Returns false if there is no memory.
-bool FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
+void FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
                       struct Code *code, const struct Moment *at);
 // Returns the time in ticks until which the row stays the same if the function
 // has no event. Only numbers that decay with time may change earlier.

@@ -4,29 +4,25 @@
 
 // Sets the name and the file of one function on a stack. If the function's code
 // object was freed, only its id is known.
-static bool name(struct Snapshot *snapshot, struct StackPlace *place,
+static void name(struct Snapshot *snapshot, struct StackPlace *place,
                  struct Registry *registry)
 {
     const struct Code *code;
-    bool whole = true;
 
     Rcu_read_lock();
     code = Registry_by_id(registry, (uint32_t)place->id);
     if (code) {
         place->name = Snapshot_text(snapshot, code->who.name);
         place->file = Snapshot_text(snapshot, code->who.file);
-        whole = place->name && place->file;
     }
     Rcu_read_unlock();
-    return whole;
 }
 
-bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
+void GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct Registry *registry)
 {
     struct GilFigures figures;
     struct StackPlace *places;
-    bool whole = true;
 
     Sampler_gil(sampler, &figures);
     snapshot->gil_held = figures.held;
@@ -36,16 +32,15 @@ bool GilRows_fill(struct Snapshot *snapshot, struct Sampler *sampler,
     snapshot->gil_longest_s = figures.longest_s;
     snapshot->cpu_waited = figures.starved;
     if (!figures.depth)
-        return true;
+        return;
     places = Snapshot_alloc(snapshot, figures.depth * sizeof *places);
-    for (size_t i = 0; places && whole && i < figures.depth; i++) {
+    for (size_t i = 0; places && i < figures.depth; i++) {
         const struct PlaceInCode *from = &figures.frames[i];
 
         places[i] = (struct StackPlace){
             .id = from->id, .line = from->line ? from->line : NULL_U64};
-        whole = name(snapshot, &places[i], registry);
+        name(snapshot, &places[i], registry);
     }
     snapshot->gil_longest = places;
     snapshot->gil_longest_count = places ? figures.depth : 0;
-    return places && whole;
 }

@@ -182,7 +182,7 @@ void LatencyRow_fill(struct Function *f, struct Code *code,
                      calls / at->hz;
 }
 
-bool LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
+void LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
                             const struct Code *code)
 {
     const struct Latency *latency = Code_latency(code);
@@ -192,7 +192,7 @@ bool LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
         totals ? Arena_alloc(arena, sizeof *counts) : NULL;
 
     if (!counts)
-        return !totals;
+        return;
     counts->sum_s =
         (double)(Counter_get(&latency->wall) - totals->wall_before) *
         totals->tick_s;
@@ -201,7 +201,6 @@ bool LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
         counts->of[i] = Counter_get(&totals->of[i]);
     f->latencies = counts;
     f->latency_count = 1;
-    return true;
 }
 
 bool LatencyRow_changes(const struct Function *f, const struct Code *code)

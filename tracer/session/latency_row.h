@@ -11,8 +11,7 @@
 void LatencyRow_fill(struct Function *f, struct Code *code,
                      const struct Moment *at);
 // Fills in the calls by their latencies, if a viewer has asked for them.
-// Returns false if there is no memory.
-bool LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
+void LatencyRow_fill_totals(struct Arena *arena, struct Function *f,
                             const struct Code *code);
 // Returns true if the function's row changes without a hit, because the oldest
 // call in flight grows older.

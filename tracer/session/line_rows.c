@@ -122,8 +122,10 @@ static uint64_t sum_samples(const struct Code *code, struct LineRange range,
     return all;
 }
 
-void LineRow_count(struct LineRow *row, const struct Code *code, double share,
-                   const struct Moment *at)
+// Fills in the hits of a line in its row, which are null if they are not known.
+// `share` is the result of LineHits_share.
+static void count_hits(struct LineRow *row, const struct Code *code,
+                       double share, const struct Moment *at)
 {
     struct LineHits *lines = Code_lines(code);
     const struct LineHit *line = LineHits_at(lines, row->line);
@@ -156,7 +158,7 @@ static bool add_lines(struct LineList *list, const struct Candidate *from,
         row.samples = at->sees ? samples[i] : NULL_U64;
         if (all && at->sees)
             row.share = from->cpu * (double)samples[i] / (double)all;
-        LineRow_count(&row, code, from->share, at);
+        count_hits(&row, code, from->share, at);
         if (!row.hits)
             // The line has no hits if it is that of the function's first
             // instruction, for which CPython reports no event.
@@ -199,14 +201,14 @@ static int hottest_first(const void *left, const void *right)
 
 // Copies the hottest lines into the snapshot. The function's name and file are
 // copied for each line.
-static bool publish(struct LineList *list, struct Snapshot *snapshot,
+static void publish(struct LineList *list, struct Snapshot *snapshot,
                     const struct Moment *at)
 {
     size_t count = list->count < ROWS_MOST ? list->count : ROWS_MOST;
     struct LineRow *rows = Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
 
     if (!rows)
-        return false;
+        return;
     qsort(list->rows, list->count, sizeof *list->rows, hottest_first);
     for (size_t i = 0; i < count; i++) {
         const struct Code *code =
@@ -217,15 +219,12 @@ static bool publish(struct LineList *list, struct Snapshot *snapshot,
             continue;
         rows[i].function = Snapshot_text(snapshot, code->who.name);
         rows[i].file = Snapshot_text(snapshot, code->who.file);
-        if (!rows[i].function || !rows[i].file)
-            return false;
     }
     snapshot->lines = rows;
     snapshot->line_count = count;
-    return true;
 }
 
-bool LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
+void LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
                    const struct Moment *at)
 {
     uint64_t asked_ns =
@@ -236,13 +235,14 @@ bool LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
     size_t count;
 
     if (!asked_ns || Now_ns(CLOCK_MONOTONIC) - asked_ns > ASKED_NS)
-        return true;
+        return;
     Rcu_read_lock();
     count = choose(best, at);
     for (size_t i = 0; whole && i < count; i++)
         whole = add_lines(&list, &best[i], at);
-    whole = whole && (!list.count || publish(&list, snapshot, at));
+    if (list.count)
+        publish(&list, snapshot, at);
     Rcu_read_unlock();
     Heap_free(list.rows);
-    return whole;
+    snapshot->arena.failed |= !whole;
 }

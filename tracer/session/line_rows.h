@@ -18,10 +18,6 @@ struct LineRows {
 // Asks for the hottest lines. Any thread may call LineRows_ask.
 void LineRows_ask(struct LineRows *rows);
 // Fills in the lines of the functions that take the most time, the line with
-// the largest share first. Returns false if there is no memory.
-bool LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
-                   const struct Moment *at);
-// Fills in the hits of a line in its row, which are null if they are not known.
-// `share` is the result of LineHits_share.
-void LineRow_count(struct LineRow *row, const struct Code *code, double share,
+// the largest share first.
+void LineRows_fill(const struct LineRows *rows, struct Snapshot *snapshot,
                    const struct Moment *at);

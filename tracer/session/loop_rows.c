@@ -20,7 +20,7 @@ static const char *name_of(const struct Snapshot *snapshot, uint64_t tid)
     return name;
 }
 
-static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
+static void add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
                       double now_s)
 {
     bool seen = Counter_get(&loops->switches) == 0;
@@ -28,7 +28,7 @@ static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
     struct LoopRow *rows = Snapshot_alloc(snapshot, (most + 1) * sizeof *rows);
 
     if (!rows)
-        return false;
+        return;
     snapshot->loops = rows;
     for (unsigned i = 0; i < most; i++) {
         struct EventLoop *loop = &loops->loops[i];
@@ -52,11 +52,9 @@ static bool add_loops(struct Snapshot *snapshot, struct EventLoops *loops,
                            : NAN,
         };
     }
-    return true;
 }
 
-// Returns a copy of the text, or NULL if the text is empty or there is no
-// memory.
+// Returns a copy of the text, or NULL if the text is empty.
 static const char *text_or_null(struct Snapshot *snapshot, const char *text)
 {
     return *text ? Snapshot_text(snapshot, text) : NULL;
@@ -92,7 +90,7 @@ static int compare(const void *left, const void *right)
     return (a->at_s > b->at_s) - (a->at_s < b->at_s);
 }
 
-static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
+static void add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
                        double started_s)
 {
     uint64_t count, all;
@@ -112,12 +110,11 @@ static bool add_stalls(struct Snapshot *snapshot, struct EventLoops *loops,
     snapshot->stalls_total = EventLoops_are_off(loops) ? NULL_U64 : all;
     snapshot->stall_limit_s = (double)loops->limit / loops->hz;
     pthread_mutex_unlock(&loops->mutex);
-    return rows;
 }
 
-bool LoopRows_fill(struct Snapshot *snapshot, struct EventLoops *loops,
+void LoopRows_fill(struct Snapshot *snapshot, struct EventLoops *loops,
                    double now_s, double started_s)
 {
-    return add_loops(snapshot, loops, now_s) &&
-           add_stalls(snapshot, loops, started_s);
+    add_loops(snapshot, loops, now_s);
+    add_stalls(snapshot, loops, started_s);
 }

@@ -206,23 +206,22 @@ void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects)
 
 // --- The snapshot ----------------------------------------------------------
 
-// Fills in the function of a row. Returns false if there is no memory.
-static bool fill_function(struct Snapshot *snapshot, struct ObjectRow *row,
+// Fills in the function of a row.
+static void fill_function(struct Snapshot *snapshot, struct ObjectRow *row,
                           struct NameQuery *query, uint32_t id)
 {
     struct PerfettoName name;
 
     row->function = Snapshot_text(snapshot, NOT_TRACED);
     if (!id || !NameQuery_find(query, id, &name))
-        return row->function;
+        return;
     row->id = id;
     row->line = name.line;
     row->function = Snapshot_text(snapshot, name.name);
     row->file = Snapshot_text(snapshot, name.file);
-    return row->function && row->file;
 }
 
-static bool fill_row(struct Snapshot *snapshot, struct ObjectRow *row,
+static void fill_row(struct Snapshot *snapshot, struct ObjectRow *row,
                      const struct ObjectLine *line, struct NameQuery *query)
 {
     Record_clear(&OBJECT_RECORD, row);
@@ -236,28 +235,25 @@ static bool fill_row(struct Snapshot *snapshot, struct ObjectRow *row,
     row->died = isnan(line->rates.died) ? NULL_U64 : line->died;
     if (line->total)
         row->grows = isnan(line->rates.net) ? NULL_U64 : line->rates.grows;
-    return row->type &&
-           (line->total || fill_function(snapshot, row, query, line->id));
+    else
+        fill_function(snapshot, row, query, line->id);
 }
 
-bool ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
+void ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
                       struct Engine *engine)
 {
     const struct ObjectTable *table;
     struct ObjectRow *rows = NULL;
     struct NameQuery query;
-    bool whole = true;
 
     NameQuery_init(&query, &engine->names, engine->registry);
     pthread_mutex_lock(&board->mutex);
-    if (board->trouble)
-        whole = (snapshot->objects_trouble =
-                     Snapshot_text(snapshot, board->trouble)) != NULL;
+    snapshot->objects_trouble = Snapshot_text(snapshot, board->trouble);
     table = board->table;
     if (table && table->count)
         rows = Snapshot_alloc(snapshot, table->count * sizeof *rows);
-    for (size_t i = 0; rows && whole && i < table->count; i++)
-        whole = fill_row(snapshot, &rows[i], &table->lines[i], &query);
+    for (size_t i = 0; rows && i < table->count; i++)
+        fill_row(snapshot, &rows[i], &table->lines[i], &query);
     if (table)
         snapshot->objects_part = table->part;
     if (rows)
@@ -265,5 +261,4 @@ bool ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
     snapshot->objects_types = rows;
     pthread_mutex_unlock(&board->mutex);
     NameQuery_release(&query);
-    return whole;
 }

@@ -55,6 +55,6 @@ size_t ObjectBoard_bytes(const struct ObjectBoard *board);
 // Fills the table with the most important types and with the functions that
 // create most of their objects.
 void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects);
-// Copies the table into a snapshot. Returns false if there is no memory.
-bool ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
+// Copies the table into a snapshot.
+void ObjectBoard_fill(struct ObjectBoard *board, struct Snapshot *snapshot,
                       struct Engine *engine);

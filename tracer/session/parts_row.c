@@ -30,7 +30,7 @@ static void fill_total_waits(struct PartShares *total,
     hide_unknown(total->waits, at);
 }
 
-bool PartsRow_fill(struct Arena *arena, struct Function *f,
+void PartsRow_fill(struct Arena *arena, struct Function *f,
                    const struct Code *code, const struct Moment *at)
 {
     const struct ShareParts *parts = Share_parts(&code->share);
@@ -43,22 +43,19 @@ bool PartsRow_fill(struct Arena *arena, struct Function *f,
     if (from && ShareWaits_divide(from->own, &parts->wait, at->sampled, own)) {
         waits = Arena_alloc(arena, sizeof *waits);
         if (!waits)
-            return false;
+            return;
         hide_unknown(own, at);
         memcpy(waits->of, own, sizeof own);
         f->waits = waits;
         f->wait_count = 1;
     }
-    if (!(f->total_share > 0))
-        return true;
-    total = Arena_alloc(arena, sizeof *total);
+    total = f->total_share > 0 ? Arena_alloc(arena, sizeof *total) : NULL;
     if (!total)
-        return false;
+        return;
     *total = (struct PartShares){
         .c = ShareValue_window(&parts->cumulative_c, at->sampled),
         .gc = ShareValue_window(&parts->cumulative_gc, at->sampled)};
     fill_total_waits(total, from, parts, at);
     f->total_parts = total;
     f->total_part_count = 1;
-    return true;
 }

@@ -8,7 +8,6 @@
 #include "tracer/session/moment.h"
 
 // Fills in the lists f->waits and f->total_parts, which are empty if nothing is
-// known. The caller sets f->total_share before. Returns false if there is no
-// memory.
-bool PartsRow_fill(struct Arena *arena, struct Function *f,
+// known. The caller sets f->total_share before.
+void PartsRow_fill(struct Arena *arena, struct Function *f,
                    const struct Code *code, const struct Moment *at);

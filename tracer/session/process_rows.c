@@ -2,7 +2,6 @@
 #include "tracer/session/process_rows.h"
 #include "ipc/base/now.h"
 #include "tracer/session/exception_rows.h"
-#include "tracer/session/garbage_rows.h"
 #include "tracer/session/gil_rows.h"
 #include "tracer/session/loop_rows.h"
 #include "tracer/session/session.h"
@@ -97,36 +96,57 @@ static void fill_tasks(struct Snapshot *snapshot, struct Sampler *sampler)
                 Sampler_task_share(sampler, (uint32_t)groups[i].id);
 }
 
-bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
+// Adds one row for each generation of the garbage collector, and the pauses as
+// a fraction of one core's wall-clock time.
+static void fill_garbage(struct Snapshot *snapshot, const struct Moment *at)
+{
+    struct Garbage *garbage = &at->session->engine->garbage;
+    struct GarbageRow *rows =
+        Snapshot_alloc(snapshot, GARBAGE_GENERATIONS * sizeof *rows);
+
+    if (!rows)
+        return;
+    for (int i = 0; i < GARBAGE_GENERATIONS; i++) {
+        const struct GarbageGeneration *counted = &garbage->generations[i];
+
+        rows[i] = (struct GarbageRow){NULL_U64, NULL_F64, NULL_F64};
+        if (Counter_get(&garbage->known))
+            rows[i] = (struct GarbageRow){
+                Counter_get(&counted->collections),
+                (double)Counter_get(&counted->ticks) / at->hz,
+                (double)Counter_get(&counted->longest) / at->hz,
+            };
+    }
+    snapshot->gc_share = Garbage_share(garbage, at->now, at->hz);
+    snapshot->gc_generations = rows;
+    snapshot->gc_generation_count = GARBAGE_GENERATIONS;
+}
+
+void ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
 {
     struct Session *session = at->session;
     struct Engine *engine = session->engine;
-    const char *trouble = Session_sampler_trouble(session);
-    bool whole;
 
     fill_process(snapshot, engine);
     // CLOCK_MONOTONIC is used, because the time stamp counter may begin again
     // at 0 after a suspension.
     snapshot->uptime_s = at->now - at->started;
     snapshot->tsc_hz = at->hz;
-    whole = Settings_fill(snapshot, session) &&
-            ExceptionRows_fill(snapshot, &session->exception_rates, at);
+    Settings_fill(snapshot, session);
+    ExceptionRows_fill(snapshot, &session->exception_rates, at);
     if (session->sampler)
         fill_sampler(snapshot, at);
-    if (trouble)
-        whole &= (snapshot->sampler_trouble =
-                      Snapshot_text(snapshot, trouble)) != NULL;
-    whole &= Threads_fill(snapshot, at->sees ? session->sampler : NULL,
-                          &engine->traces);
-    whole &= TaskBoard_fill(&session->tasks, snapshot);
-    whole &= ObjectBoard_fill(&session->objects, snapshot, engine);
-    whole &= LineRows_fill(&session->lines, snapshot, at);
-    whole &= GarbageRows_fill(snapshot, &engine->garbage, at->now, at->hz);
+    snapshot->sampler_trouble =
+        Snapshot_text(snapshot, Session_sampler_trouble(session));
+    Threads_fill(snapshot, at->sees ? session->sampler : NULL, &engine->traces);
+    TaskBoard_fill(&session->tasks, snapshot);
+    ObjectBoard_fill(&session->objects, snapshot, engine);
+    LineRows_fill(&session->lines, snapshot, at);
+    fill_garbage(snapshot, at);
     if (at->sees) {
         fill_tasks(snapshot, session->sampler);
-        whole &= GilRows_fill(snapshot, session->sampler, at->registry);
+        GilRows_fill(snapshot, session->sampler, at->registry);
     }
-    whole &= LoopRows_fill(snapshot, &engine->loops, at->now, at->started);
+    LoopRows_fill(snapshot, &engine->loops, at->now, at->started);
     fill_overhead(snapshot, session);
-    return whole;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Fills in a snapshot's numbers about the process, its threads, tasks and event
 // loops, the GIL, garbage collections, exceptions, the sampler, and Ocular's
-// own cost.
+// own cost. If there is no memory, Arena.failed of the snapshot is true, as
+// after all functions that fill a snapshot.
 #pragma once
 
 #include "ipc/snapshot.h"
@@ -12,5 +13,4 @@
 // sampler's newest step in *sampled.
 struct Moment ProcessRows_moment(struct Session *session,
                                  struct ShareTime *sampled);
-// Returns false if there is no memory.
-bool ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at);
+void ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at);

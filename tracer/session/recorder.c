@@ -136,7 +136,8 @@ static void save_settings(struct Session *session)
     if (!snapshot)
         return;
     snapshot->overhead_budget = session->config.budget;
-    if (Settings_fill(snapshot, session))
+    Settings_fill(snapshot, session);
+    if (!snapshot->arena.failed)
         save(session, snapshot, false);
     Snapshot_free(snapshot);
 }

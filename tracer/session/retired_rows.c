@@ -6,9 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
-                             const struct RetiredTotals *totals,
-                             const struct Moment *at)
+static void fill_row(struct RetiredRow *row, const struct RetiredTotals *totals,
+                     const struct Moment *at)
 {
     bool sampled = at->sampled && at->sampled->ns > 0;
 
@@ -25,8 +24,6 @@ static bool fill_retired_row(struct Snapshot *snapshot, struct RetiredRow *row,
     row->run_share = sampled ? (double)totals->cpu_ns / at->sampled->ns : NAN;
     row->samples = sampled ? totals->samples : NULL_U64;
     row->run_samples = sampled ? totals->run_samples : NULL_U64;
-    row->name = Snapshot_text(snapshot, "(others)");
-    return row->name;
 }
 
 static int costlier_first(const void *left, const void *right)
@@ -36,30 +33,29 @@ static int costlier_first(const void *left, const void *right)
     return Ranking_compare(&a, &b);
 }
 
-bool RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at)
+void RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at)
 {
     const struct Retired *retired = &at->session->retired;
     struct RetiredRow *rows =
         Snapshot_alloc(snapshot, (retired->count + 1) * sizeof *rows);
-    bool whole = rows;
     size_t i;
 
-    for (i = 0; whole && i < retired->count; i++) {
+    if (!rows)
+        return;
+    for (i = 0; i < retired->count; i++) {
         const struct RetiredFunction *function = &retired->functions[i];
 
-        whole = fill_retired_row(snapshot, &rows[i], &function->totals, at);
+        fill_row(&rows[i], &function->totals, at);
         rows[i].name = Snapshot_text(snapshot, function->name);
         rows[i].file = Snapshot_text(snapshot, function->file);
         rows[i].line = function->line;
-        whole &= rows[i].name && rows[i].file;
     }
-    if (!whole)
-        return false;
     qsort(rows, i, sizeof *rows, costlier_first);
-    if (retired->others.objects)
-        whole = fill_retired_row(snapshot, &rows[i++], &retired->others, at);
+    if (retired->others.objects) {
+        rows[i].name = Snapshot_text(snapshot, "(others)");
+        fill_row(&rows[i++], &retired->others, at);
+    }
     snapshot->retired = rows;
     snapshot->retired_count = i;
     snapshot->events += retired->events;
-    return whole;
 }

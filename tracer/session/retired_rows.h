@@ -7,6 +7,5 @@
 #include "tracer/session/moment.h"
 
 // Adds rows for the retired functions to a snapshot, those with the highest
-// cost first. The row "(others)" comes last. Returns false if there is no
-// memory.
-bool RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at);
+// cost first. The row "(others)" comes last.
+void RetiredRows_fill(struct Snapshot *snapshot, const struct Moment *at);

@@ -255,11 +255,9 @@ static void note_moved(void *context, struct SharedRow *row)
 
 // Fills in the rows that must be filled, either those of C functions or those
 // of all other functions.
-static bool fill_due(struct Roll *roll, struct RowLog *log,
+static void fill_due(struct Roll *roll, struct RowLog *log,
                      const struct Moment *at, bool c_functions)
 {
-    bool whole = true;
-
     if (c_functions)
         CRates_update(at);
     for (size_t i = 0; i < roll->due_count; i++) {
@@ -271,13 +269,12 @@ static bool fill_due(struct Roll *roll, struct RowLog *log,
             continue;
         row = RowLog_add(log);
         row->slot = roll->due[i];
-        whole &= FunctionRow_fill(&log->begun->arena, row, entry->code, at);
+        FunctionRow_fill(&log->begun->arena, row, entry->code, at);
         until = FunctionRow_settled_until(&row->function, entry->code);
         entry->until = entry->quiet ? until : 0;
         entry->row = row;
         count_row(roll, row, 1);
     }
-    return whole;
 }
 
 // Drops all rows, so that the next snapshot uses no row of older snapshots.
@@ -318,19 +315,24 @@ static struct RowMoment moment_of(const struct Moment *at)
     return moment;
 }
 
-bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
+void Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
                const struct Moment *at)
 {
     const struct RowMoment moment = moment_of(at);
 
-    if (!Roll_add_new(roll, at->registry))
-        return false;
+    snapshot->arena.failed |= !Roll_add_new(roll, at->registry);
+    if (snapshot->arena.failed)
+        return;
     look_for_all(roll, at);
     choose(roll, log, at->ticks, moment.uptime_s);
-    if (!RowLog_begin(log, &moment, roll->due_count, note_moved, roll) ||
-        !fill_due(roll, log, at, false) || !fill_due(roll, log, at, true)) {
+    if (RowLog_begin(log, &moment, roll->due_count, note_moved, roll)) {
+        fill_due(roll, log, at, false);
+        fill_due(roll, log, at, true);
+    }
+    if (!log->begun || log->begun->arena.failed) {
         give_up(roll, log, moment.uptime_s);
-        return false;
+        snapshot->arena.failed = true;
+        return;
     }
     if (at->now - roll->rate_s >= RATE_WINDOW)
         roll->rate_s = at->now;
@@ -339,5 +341,4 @@ bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
     snapshot->shared = RowLog_end(log, &moment, snapshot);
     snapshot->functions_total = log->count;
     fill_sums(roll, snapshot);
-    return snapshot->shared;
 }

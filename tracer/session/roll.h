@@ -55,9 +55,8 @@ struct Roll {
 };
 
 void Roll_release(struct Roll *roll);
-// Adds the functions' rows to the snapshot. Returns false if there is no
-// memory.
-bool Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
+// Adds the functions' rows to the snapshot.
+void Roll_fill(struct Roll *roll, struct RowLog *log, struct Snapshot *snapshot,
                const struct Moment *at);
 // Adds the registry's new code objects. Roll_add_new must be called before a
 // new code object is freed. Returns false if there is no memory.

@@ -129,7 +129,7 @@ static const struct RowMoment *copy_moment(struct RowLog *log,
     return copy;
 }
 
-static bool move_row(struct RowLog *log, const struct SharedRow *from)
+static void move_row(struct RowLog *log, const struct SharedRow *from)
 {
     const struct Fading same = {1, 1, 0};
     struct SharedRow *to = RowLog_add(log);
@@ -142,8 +142,7 @@ static bool move_row(struct RowLog *log, const struct SharedRow *from)
     log->count--; // The row was already counted in its old block.
     to->function.name = Arena_text(&log->begun->arena, from->function.name);
     to->function.file = Arena_text(&log->begun->arena, from->function.file);
-    return to->moment && to->function.name && to->function.file &&
-           Fading_apply(&same, &to->function, &log->begun->arena);
+    Fading_apply(&same, &to->function, &log->begun->arena);
 }
 
 // --- Which blocks are dropped
@@ -181,19 +180,17 @@ static bool goes(const struct RowLog *log, size_t at, size_t smallest)
            (log->block_count == ROW_BLOCKS && at == smallest);
 }
 
-static bool move_rows(struct RowLog *log, struct RowBlock *block,
+static void move_rows(struct RowLog *log, struct RowBlock *block,
                       void (*moved)(void *context, struct SharedRow *row),
                       void *context)
 {
     for (size_t i = 0; i < block->count; i++) {
         if (!is_live(&block->rows[i]))
             continue;
-        if (!move_row(log, &block->rows[i]))
-            return false;
+        move_row(log, &block->rows[i]);
         moved(context, &log->begun->rows[log->begun->count - 1]);
     }
     block->live = 0;
-    return true;
 }
 
 bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
@@ -217,9 +214,8 @@ bool RowLog_begin(struct RowLog *log, const struct RowMoment *moment,
     if (!block->rows || !log->begun_at)
         return false;
     for (size_t i = log->block_count; i-- > 0;)
-        if (goes(log, i, smallest) &&
-            !move_rows(log, log->blocks[i], moved, context))
-            return false;
+        if (goes(log, i, smallest))
+            move_rows(log, log->blocks[i], moved, context);
     for (size_t i = log->block_count; i-- > 0;)
         if (!log->blocks[i]->live)
             kill_block(log, i);

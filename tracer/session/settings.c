@@ -25,7 +25,7 @@ unsigned Settings_events(const char *text)
     return bits;
 }
 
-// Returns the names of the chosen events, or NULL if there is no memory.
+// Returns the names of the chosen events.
 static const char *event_names(struct Snapshot *snapshot, unsigned events)
 {
     char text[96] = "";
@@ -46,15 +46,12 @@ static const struct FilterRule *copy_rules(struct Snapshot *snapshot,
         Snapshot_alloc(snapshot, (count + 1) * sizeof *rules);
     size_t i;
 
-    for (i = 0; rules && i < count; i++) {
+    for (i = 0; rules && i < count; i++)
         rules[i].text = Snapshot_text(snapshot, texts[i]);
-        if (!rules[i].text)
-            return NULL;
-    }
     return rules;
 }
 
-bool Settings_fill(struct Snapshot *snapshot, const struct Session *session)
+void Settings_fill(struct Snapshot *snapshot, const struct Session *session)
 {
     const struct Filter *filter = session->config.filter;
 
@@ -62,17 +59,12 @@ bool Settings_fill(struct Snapshot *snapshot, const struct Session *session)
     snapshot->mode = Snapshot_text(snapshot, session->config.mode);
     snapshot->threshold = session->config.threshold;
     snapshot->chosen = event_names(snapshot, session->config.events);
-    if (!snapshot->mode || !snapshot->chosen)
-        return false;
     if (!filter)
-        return true;
+        return;
     snapshot->filter_exclude =
         copy_rules(snapshot, filter->exclude, filter->exclude_count);
     snapshot->filter_include_only =
         copy_rules(snapshot, filter->include, filter->include_count);
-    if (!snapshot->filter_exclude || !snapshot->filter_include_only)
-        return false;
     snapshot->filter_exclude_count = filter->exclude_count;
     snapshot->filter_include_only_count = filter->include_count;
-    return true;
 }

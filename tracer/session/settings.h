@@ -8,6 +8,5 @@
 // separated by commas. Unknown names are ignored.
 unsigned Settings_events(const char *text);
 // Fills in Ocular's version and the settings of the session, except the budget,
-// which a viewer may change. Returns false if there is no memory. Any thread
-// may call Settings_fill.
-bool Settings_fill(struct Snapshot *snapshot, const struct Session *session);
+// which a viewer may change. Any thread may call Settings_fill.
+void Settings_fill(struct Snapshot *snapshot, const struct Session *session);

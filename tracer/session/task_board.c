@@ -144,111 +144,94 @@ struct Copy {
     size_t tasks; // Number of single tasks that were copied.
 };
 
-// Copies a text into the snapshot and returns the copy. Sets *whole to false if
-// there is no memory.
-static const char *text(const struct Copy *copy, const char *from, bool *whole)
-{
-    const char *to = Snapshot_text(copy->snapshot, from);
-
-    *whole &= !to == !from;
-    return to;
-}
-
-static const struct StackPlace *line_at(struct Copy *copy, uint32_t link,
-                                        bool *whole)
+static const struct StackPlace *line_at(struct Copy *copy, uint32_t link)
 {
     struct StackPlace *line = &copy->lines[link - 1];
 
     if (!line->name) {
         *line = copy->table->lines[link - 1];
-        line->name = text(copy, line->name, whole);
-        line->file = text(copy, line->file, whole);
+        line->name = Snapshot_text(copy->snapshot, line->name);
+        line->file = Snapshot_text(copy->snapshot, line->file);
     }
     return line;
 }
 
 // Copies the chain of coroutines that a task awaits.
-static const struct StackPlace *
-chain_of(struct Copy *copy, const struct TaskRow *task, bool *whole)
+static const struct StackPlace *chain_of(struct Copy *copy,
+                                         const struct TaskRow *task)
 {
     const struct TaskTable *table = copy->table;
     const uint32_t *links = table->links + table->begins[task - table->tasks];
     struct StackPlace *chain =
         Snapshot_alloc(copy->snapshot, (task->chain_count + 1) * sizeof *chain);
 
-    *whole &= chain != NULL;
-    for (size_t i = 0; *whole && i < task->chain_count; i++)
-        chain[i] = *line_at(copy, links[i], whole);
+    for (size_t i = 0; chain && i < task->chain_count; i++)
+        chain[i] = *line_at(copy, links[i]);
     return chain;
 }
 
-static bool copy_tasks(struct Copy *copy, struct TaskGroup *group)
+static void copy_tasks(struct Copy *copy, struct TaskGroup *group)
 {
     const struct TaskRow *from = group->tasks;
     struct TaskRow *rows;
-    bool whole;
 
     if (group->task_count > TASK_SHOWN - copy->tasks)
         group->task_count = TASK_SHOWN - copy->tasks;
     copy->tasks += group->task_count;
     rows =
         Snapshot_alloc(copy->snapshot, (group->task_count + 1) * sizeof *rows);
-    whole = rows;
     group->tasks = rows;
-    for (size_t i = 0; whole && i < group->task_count; i++) {
+    for (size_t i = 0; rows && i < group->task_count; i++) {
         rows[i] = from[i];
-        rows[i].name = text(copy, from[i].name, &whole);
-        rows[i].waits_for = text(copy, from[i].waits_for, &whole);
-        rows[i].awaited_by = text(copy, from[i].awaited_by, &whole);
-        rows[i].chain = chain_of(copy, &from[i], &whole);
+        rows[i].name = Snapshot_text(copy->snapshot, from[i].name);
+        rows[i].waits_for = Snapshot_text(copy->snapshot, from[i].waits_for);
+        rows[i].awaited_by = Snapshot_text(copy->snapshot, from[i].awaited_by);
+        rows[i].chain = chain_of(copy, &from[i]);
     }
-    return whole;
 }
 
-static bool copy_awaits(struct Snapshot *snapshot,
+static void copy_awaits(struct Snapshot *snapshot,
                         const struct TaskTable *table)
 {
     struct AwaitRow *rows =
         Snapshot_alloc(snapshot, (table->await_count + 1) * sizeof *rows);
-    bool whole = rows;
 
-    for (size_t i = 0; whole && i < table->await_count; i++) {
+    if (!rows)
+        return;
+    for (size_t i = 0; i < table->await_count; i++) {
         rows[i] = table->awaits[i];
         rows[i].name = Snapshot_text(snapshot, rows[i].name);
         rows[i].file = Snapshot_text(snapshot, rows[i].file);
-        whole = rows[i].name && !rows[i].file == !table->awaits[i].file;
     }
-    if (!whole)
-        return false;
     snapshot->tasks_awaits = rows;
     snapshot->tasks_await_count = table->await_count;
-    return true;
 }
 
-static bool copy_group(struct Copy *copy, struct TaskGroup *group,
+static void copy_group(struct Copy *copy, struct TaskGroup *group,
                        bool requested)
 {
-    bool whole = true;
+    struct Snapshot *snapshot = copy->snapshot;
 
-    group->coroutine = text(copy, group->coroutine, &whole);
-    group->file = text(copy, group->file, &whole);
-    group->waits_in = text(copy, group->waits_in, &whole);
-    group->wait_file = text(copy, group->wait_file, &whole);
+    group->coroutine = Snapshot_text(snapshot, group->coroutine);
+    group->file = Snapshot_text(snapshot, group->file);
+    group->waits_in = Snapshot_text(snapshot, group->waits_in);
+    group->wait_file = Snapshot_text(snapshot, group->wait_file);
     if (group->task_count) { // the first is the oldest
-        group->task = text(copy, group->tasks->name, &whole);
-        group->chain = chain_of(copy, group->tasks, &whole);
+        group->task = Snapshot_text(snapshot, group->tasks->name);
+        group->chain = chain_of(copy, group->tasks);
         group->chain_count = group->tasks->chain_count;
     }
-    if (requested)
-        return whole && copy_tasks(copy, group);
+    if (requested) {
+        copy_tasks(copy, group);
+        return;
+    }
     group->tasks = NULL;
     group->task_count = 0;
-    return whole;
 }
 
 // Groups that were asked for by their keys are copied first, because a snapshot
 // has at most TASK_SHOWN single tasks.
-static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
+static void copy_table(const struct TaskBoard *board, struct Copy *copy)
 {
     uint64_t now_ns = Now_ns(CLOCK_MONOTONIC);
     bool all = is_requested(board, TASK_KEY_ALL, now_ns);
@@ -256,9 +239,10 @@ static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
     struct Snapshot *snapshot = copy->snapshot;
     struct TaskGroup *groups =
         Snapshot_alloc(snapshot, (table->count + 1) * sizeof *groups);
-    bool whole = groups;
 
-    for (size_t i = 0; whole && i < 2 * table->count; i++) {
+    if (!groups)
+        return;
+    for (size_t i = 0; i < 2 * table->count; i++) {
         const struct TaskGroup *from = &table->groups[i % table->count];
         struct TaskGroup *group = &groups[i % table->count];
         bool asked = is_requested(board, TaskGroup_key(from), now_ns);
@@ -266,32 +250,30 @@ static bool copy_table(const struct TaskBoard *board, struct Copy *copy)
         if (asked != (i < table->count))
             continue;
         *group = *from;
-        whole = copy_group(
-            copy, group,
-            asked || (all && from < table->groups + table->coroutine_count));
+        copy_group(copy, group,
+                   asked ||
+                       (all && from < table->groups + table->coroutine_count));
     }
-    if (!whole)
-        return false;
     snapshot->tasks_total = table->total;
     snapshot->tasks_groups = groups;
     snapshot->tasks_group_count = table->coroutine_count;
     snapshot->tasks_places = groups + table->coroutine_count;
     snapshot->tasks_place_count = table->count - table->coroutine_count;
-    return copy_awaits(snapshot, table);
+    copy_awaits(snapshot, table);
 }
 
-bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot)
+void TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot)
 {
     struct Copy copy = {.snapshot = snapshot};
-    bool whole = true;
 
     pthread_mutex_lock(&board->mutex);
     if ((copy.table = board->table)) {
         copy.lines =
             Heap_zeroed(copy.table->line_count + 1, sizeof *copy.lines);
-        whole = copy.lines && copy_table(board, &copy);
+        if (copy.lines)
+            copy_table(board, &copy);
+        snapshot->arena.failed |= !copy.lines;
         Heap_free(copy.lines);
     }
     pthread_mutex_unlock(&board->mutex);
-    return whole;
 }

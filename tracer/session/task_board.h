@@ -97,6 +97,6 @@ bool TaskBoard_is_kept(const struct TaskBoard *board);
 // be NULL.
 void TaskBoard_set(struct TaskBoard *board, struct TaskTable *table);
 // Copies the table of groups into a snapshot, and the single tasks that were
-// asked for recently. Returns false if there is no memory.
-bool TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot);
+// asked for recently.
+void TaskBoard_fill(struct TaskBoard *board, struct Snapshot *snapshot);
 void TaskTable_free(struct TaskTable *table); // `table` may be NULL.

@@ -326,7 +326,7 @@ static bool lacks_tasks(const struct TaskGroups *groups,
 
 // --- The table -------------------------------------------------------------
 
-static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
+static void fill_wait(struct Arena *arena, struct TaskGroup *row,
                       const struct CountedTasks *group)
 {
     const struct TaskWait *most = group->waits;
@@ -336,17 +336,16 @@ static bool fill_wait(struct Arena *arena, struct TaskGroup *row,
             most = &group->waits[i];
     row->wait_line = row->wait_count = NULL_U64;
     if (!most->found)
-        return true;
+        return;
     row->waits_in = Arena_text(arena, most->at.name);
     row->wait_file = Arena_text(arena, most->at.file);
     row->wait_count = most->found;
     if (most->at.line)
         row->wait_line = most->at.line;
-    return row->waits_in && !row->wait_file == !most->at.file;
 }
 
 // Fills in the row of a single task, and appends its await chain to the table.
-static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
+static void fill_task(const struct TaskGroups *groups, struct TaskTable *table,
                       const struct ListedTask *task, double now_s)
 {
     const struct TaskBirth *birth = birth_of(groups, task->number);
@@ -369,27 +368,23 @@ static bool fill_task(const struct TaskGroups *groups, struct TaskTable *table,
     memcpy(table->links + table->link_count, task->chain,
            task->count * sizeof *task->chain);
     table->link_count += task->count;
-    return row->name && !row->waits_for == !*task->waits_for &&
-           !row->awaited_by == !*task->awaited_by;
 }
 
 // Fills in the rows of the oldest tasks of a group.
-static bool fill_tasks(const struct TaskGroups *groups, struct TaskTable *table,
+static void fill_tasks(const struct TaskGroups *groups, struct TaskTable *table,
                        struct CountedTasks *group, double now_s)
 {
     struct TaskGroup *row = &table->groups[table->count - 1];
-    bool filled = true;
 
     TaskList_sort(&group->oldest);
     row->tasks = &table->tasks[table->task_count];
     row->task_count = group->oldest.count;
-    for (unsigned i = 0; filled && i < group->oldest.count; i++)
-        filled = fill_task(groups, table, &group->oldest.all[i], now_s);
-    return filled;
+    for (unsigned i = 0; i < group->oldest.count; i++)
+        fill_task(groups, table, &group->oldest.all[i], now_s);
 }
 
 // Fills in the row of a group of tasks.
-static bool fill_group(const struct TaskGroups *groups, struct TaskTable *table,
+static void fill_group(const struct TaskGroups *groups, struct TaskTable *table,
                        struct CountedTasks *group, double now_s)
 {
     struct TaskGroup *row = &table->groups[table->count];
@@ -414,9 +409,8 @@ static bool fill_group(const struct TaskGroups *groups, struct TaskTable *table,
         row->growth_per_min = growth(groups, group);
         row->growing_s = growing_s(groups, group);
     }
-    return row->coroutine && !row->file == !group->coroutine.file &&
-           fill_wait(&table->arena, row, group) &&
-           fill_tasks(groups, table, group, now_s);
+    fill_wait(&table->arena, row, group);
+    fill_tasks(groups, table, group, now_s);
 }
 
 // Orders the larger group first.
@@ -428,30 +422,28 @@ static int compare(const void *left, const void *right)
 }
 
 // Fills in the rows of all places, or of all coroutine functions.
-static bool fill(struct TaskGroups *groups, struct TaskTable *table,
+static void fill(struct TaskGroups *groups, struct TaskTable *table,
                  bool places, double now_s)
 {
     size_t first = table->count;
-    bool filled = true;
 
-    for (unsigned i = 0; filled && i < groups->count; i++) {
+    for (unsigned i = 0; i < groups->count; i++) {
         struct CountedTasks *group = &groups->all[i];
 
         if (group->coroutine.name && group->found &&
             group->coroutine.place == places)
-            filled = fill_group(groups, table, group, now_s);
+            fill_group(groups, table, group, now_s);
     }
     qsort(table->groups + first, table->count - first, sizeof *table->groups,
           compare);
-    return filled;
 }
 
-// Allocates the table's arrays, and fills in its lines of code.
+// Allocates the table's arrays, and fills in its lines of code. Returns false
+// if there is no memory for an array.
 static bool prepare(struct TaskTable *table, const struct TaskGroups *groups)
 {
     struct Arena *arena = &table->arena;
     size_t tasks = 1, links = 1;
-    bool filled = true;
 
     for (unsigned i = 0; i < groups->count; i++) {
         const struct TaskList *list = &groups->all[i].oldest;
@@ -467,10 +459,9 @@ static bool prepare(struct TaskTable *table, const struct TaskGroups *groups)
     table->links = Arena_alloc(arena, links * sizeof *table->links);
     table->lines =
         Arena_alloc(arena, (groups->lines.count + 1) * sizeof *table->lines);
-    if (!table->groups || !table->tasks || !table->begins || !table->links ||
-        !table->lines)
+    if (arena->failed)
         return false;
-    for (uint32_t i = 0; filled && i < groups->lines.count; i++) {
+    for (uint32_t i = 0; i < groups->lines.count; i++) {
         const struct TaskLine *line = &groups->lines.all[i];
         struct StackPlace *place = &table->lines[i];
 
@@ -480,26 +471,25 @@ static bool prepare(struct TaskTable *table, const struct TaskGroups *groups)
             .file = Arena_text(arena, line->file),
             .line = line->line ? line->line : NULL_U64,
         };
-        filled = place->name && !place->file == !line->file;
     }
     table->line_count = groups->lines.count;
-    return filled;
+    return true;
 }
 
 struct TaskTable *TaskGroups_table(struct TaskGroups *groups, bool whole,
                                    double now_s)
 {
     struct TaskTable *table = Heap_zeroed(1, sizeof *table);
-    bool filled = table && prepare(table, groups);
 
-    if (!filled) {
-        TaskTable_free(table);
+    if (!table)
         return NULL;
+    if (prepare(table, groups)) {
+        table->total = whole ? groups->found : NULL_U64;
+        fill(groups, table, false, now_s);
+        table->coroutine_count = table->count;
+        fill(groups, table, true, now_s);
     }
-    table->total = whole ? groups->found : NULL_U64;
-    filled = fill(groups, table, false, now_s);
-    table->coroutine_count = table->count;
-    if (filled && fill(groups, table, true, now_s))
+    if (!table->arena.failed)
         return table;
     TaskTable_free(table);
     return NULL;

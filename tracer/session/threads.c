@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Joins the sampler's list of threads and the records of traced threads by the
-// thread id. See threads.h.
 #include "tracer/session/threads.h"
 #include "ipc/base/heap.h"
 
@@ -17,14 +15,14 @@ struct Rows {
     size_t count;
 };
 
-static bool add_functions(struct Rows *rows, struct Thread *row,
+static void add_functions(struct Rows *rows, struct Thread *row,
                           const struct ThreadShares *shares)
 {
     size_t count = shares->function_count, i;
     struct Caller *functions;
 
     if (count == 0)
-        return true;
+        return;
     functions = Snapshot_alloc(rows->snapshot, count * sizeof *functions);
     for (i = 0; functions && i < count; i++) {
         const struct BreakdownRow *from = &shares->functions[i];
@@ -34,19 +32,18 @@ static bool add_functions(struct Rows *rows, struct Thread *row,
     }
     row->functions = functions;
     row->function_count = functions ? count : 0;
-    return functions;
 }
 
 // Adds a row for a thread from the sampler's list. The name is null if the
 // sampler does not know it yet.
-static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
+static void add_shares(struct Rows *rows, const struct ThreadShares *shares)
 {
-    bool named = *shares->name;
     struct Thread *row = &rows->threads[rows->count++];
 
     *row = (struct Thread){
         .tid = (uint64_t)shares->tid,
-        .name = named ? Snapshot_text(rows->snapshot, shares->name) : NULL,
+        .name =
+            *shares->name ? Snapshot_text(rows->snapshot, shares->name) : NULL,
         .cpu_share = shares->cpu_share,
         .wait_share = shares->wait_share,
         .samples = shares->samples,
@@ -57,7 +54,7 @@ static bool add_shares(struct Rows *rows, const struct ThreadShares *shares)
         .gil_held_s = rows->gil ? shares->gil_held_s : NULL_F64,
         .gil_wait_s = rows->waits ? shares->gil_wait_s : NULL_F64,
     };
-    return (!named || row->name) && add_functions(rows, row, shares);
+    add_functions(rows, row, shares);
 }
 
 // Returns the row to which a thread record belongs, or NULL. The row was made
@@ -72,15 +69,14 @@ static struct Thread *row_of(struct Rows *rows, const bool *joined,
         struct Thread *row = &rows->threads[i];
 
         if (row->tid == (uint64_t)traced->tid &&
-            // A row with a thread record has a name.
-            // NOLINTNEXTLINE(*-core.NonNullParamChecker)
-            (!joined[i] || strcmp(row->name, traced->name) == 0))
+            // A row with a thread record has a name, unless memory is out.
+            (!joined[i] || (row->name && strcmp(row->name, traced->name) == 0)))
             return row;
     }
     return NULL;
 }
 
-static bool add_traced(struct Rows *rows, bool *joined,
+static void add_traced(struct Rows *rows, bool *joined,
                        const struct TracedThread *traced)
 {
     struct Thread *row = row_of(rows, joined, traced);
@@ -110,7 +106,6 @@ static bool add_traced(struct Rows *rows, bool *joined,
         row->ended = traced->ended;
     }
     joined[row - rows->threads] = true;
-    return row->name;
 }
 
 static int living_first(const void *a, const void *b)
@@ -122,27 +117,25 @@ static int living_first(const void *a, const void *b)
     return one->tid < other->tid ? -1 : one->tid > other->tid;
 }
 
-static bool fill(struct Rows *rows, const struct ThreadShares *shares,
+static void fill(struct Rows *rows, const struct ThreadShares *shares,
                  const struct TracedThread *traced, size_t traced_count)
 {
     bool *joined =
         Heap_zeroed(rows->sampled + traced_count + 1, sizeof *joined);
-    bool whole = joined != NULL;
     size_t i;
 
     rows->threads =
         Snapshot_alloc(rows->snapshot, (rows->sampled + traced_count + 1) *
                                            sizeof *rows->threads);
-    whole = whole && rows->threads;
-    for (i = 0; whole && i < rows->sampled; i++)
-        whole = add_shares(rows, &shares[i]);
-    for (i = 0; whole && i < traced_count; i++)
-        whole = add_traced(rows, joined, &traced[i]);
+    rows->snapshot->arena.failed |= !joined;
+    for (i = 0; joined && rows->threads && i < rows->sampled; i++)
+        add_shares(rows, &shares[i]);
+    for (i = 0; joined && rows->threads && i < traced_count; i++)
+        add_traced(rows, joined, &traced[i]);
     Heap_free(joined);
-    return whole;
 }
 
-bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
+void Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct ThreadTraces *traces)
 {
     struct ThreadShares *shares = NULL;
@@ -154,20 +147,20 @@ bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                         .sampled = (size_t)sampled,
                         .gil = sampler && Sampler_knows_gil(sampler),
                         .waits = sampler && Sampler_knows_waits(sampler)};
-    bool whole = sampled >= 0 && count >= 0 &&
-                 fill(&rows, shares, threads, (size_t)count);
 
+    if (sampled >= 0 && count >= 0)
+        fill(&rows, shares, threads, (size_t)count);
+    else
+        snapshot->arena.failed = true;
     if (sampler)
         dropped_too = Sampler_threads_dropped(sampler);
     Heap_free(shares);
     Heap_free(threads);
-    if (!whole)
-        return false;
-    qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);
+    if (rows.count)
+        qsort(rows.threads, rows.count, sizeof *rows.threads, living_first);
     snapshot->threads = rows.threads;
     snapshot->thread_count = rows.count;
     // The sampler and the thread records may have dropped the same threads, so
     // their numbers are not added.
     snapshot->threads_dropped = dropped > dropped_too ? dropped : dropped_too;
-    return true;
 }

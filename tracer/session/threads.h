@@ -10,7 +10,6 @@
 #include "tracer/sample/sampler.h"
 
 // Fills in a snapshot's rows of threads, the living threads first. If `sampler`
-// is NULL, the threads' shares are not known. Returns false if there is no
-// memory.
-bool Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
+// is NULL, the threads' shares are not known.
+void Threads_fill(struct Snapshot *snapshot, struct Sampler *sampler,
                   struct ThreadTraces *traces);

@@ -58,7 +58,7 @@ static struct Candidate *list(const struct Moment *at, size_t *count)
     return all;
 }
 
-static bool fill(struct Snapshot *snapshot, struct Function *f,
+static void fill(struct Snapshot *snapshot, struct Function *f,
                  struct Code *code, const struct Moment *at)
 {
     const struct ShareParts *parts = Share_parts(&code->share);
@@ -71,21 +71,19 @@ static bool fill(struct Snapshot *snapshot, struct Function *f,
     LatencyRow_fill(f, code, at);
     if (at->waits)
         f->gil_blocked_s = (double)Counter_get(&parts->blocked.total_ns) / 1e9;
-    return f->name && f->file;
 }
 
-bool TotalRows_fill(struct Snapshot *snapshot, const struct Moment *at)
+void TotalRows_fill(struct Snapshot *snapshot, const struct Moment *at)
 {
     size_t count = 0, i;
     struct Candidate *all = list(at, &count);
     struct Function *rows =
         Snapshot_alloc(snapshot, (count + 1) * sizeof *rows);
-    bool whole = all && rows;
 
-    for (i = 0; whole && i < count; i++)
-        whole = fill(snapshot, &rows[i], all[i].code, at);
+    for (i = 0; all && rows && i < count; i++)
+        fill(snapshot, &rows[i], all[i].code, at);
     Heap_free(all);
     snapshot->functions = rows;
-    snapshot->function_count = whole ? count : 0;
-    return whole;
+    snapshot->function_count = all && rows ? count : 0;
+    snapshot->arena.failed |= !all;
 }

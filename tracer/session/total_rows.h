@@ -14,5 +14,5 @@
 #define TOTAL_ROWS 100
 
 // Adds the rows to the snapshot. No code may be freed meanwhile
-// (Session.draining). Returns false if there is no memory.
-bool TotalRows_fill(struct Snapshot *snapshot, const struct Moment *at);
+// (Session.draining).
+void TotalRows_fill(struct Snapshot *snapshot, const struct Moment *at);
