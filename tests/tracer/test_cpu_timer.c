@@ -132,7 +132,7 @@ static uintptr_t natives[NATIVE_DEPTH];
 
 static bool pop(struct CpuTimer *timer)
 {
-    return CpuTimer_pop(timer, &head, frames, natives);
+    return SampleRing_pop(&timer->ring, &head, frames, natives);
 }
 
 TEST_WITH(test_a_thread_that_spins, set_up, tear_down)

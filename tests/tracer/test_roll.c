@@ -230,7 +230,7 @@ static void check_rows(struct Fixture *f, const struct Snapshot *whole)
         dark += row.function.dark_sites;
         rows++;
     }
-    for (struct Code *code = Registry_retired(f->engine.registry); code;
+    for (struct Code *code = f->engine.registry->retired; code;
          code = code->node.next_retired) {
         const struct Function *function = find(whole, code->hot.id);
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Chooses the CPU's time stamp counter or the system clock, measures the
-// frequency of the time stamp counter against CLOCK_MONOTONIC_RAW, and converts
-// ticks into seconds. Each measurement of the frequency has a known bound of
-// its error.
 #include "tracer/base/clock.h"
 #include "ipc/base/now.h"
 #include "ipc/base/opened.h"
@@ -25,23 +21,6 @@ struct Pair {
     uint64_t raw_ns;
     double error;
 };
-
-static void store(_Atomic uint64_t *bits, double value)
-{
-    uint64_t plain;
-
-    memcpy(&plain, &value, sizeof(plain));
-    atomic_store_explicit(bits, plain, memory_order_relaxed);
-}
-
-static double load(const _Atomic uint64_t *bits)
-{
-    uint64_t plain = atomic_load_explicit(bits, memory_order_relaxed);
-    double value;
-
-    memcpy(&value, &plain, sizeof(value));
-    return value;
-}
 
 uint64_t Clock_fallback(void)
 {
@@ -194,8 +173,8 @@ static bool calibrate(struct Clock *clock)
         return false;
     if (fabs(stated / hz - 1) < error)
         hz = stated;
-    store(&clock->hz_bits, hz);
-    store(&clock->error_bits, error);
+    Counter_set_double(&clock->hz, hz);
+    Counter_set_double(&clock->error, error);
     return true;
 }
 
@@ -209,8 +188,8 @@ void Clock_start(struct Clock *clock)
     clock->start_ticks = clock->start_raw_ns;
     clock->start_unix_ns = Now_ns(CLOCK_REALTIME);
     clock->start_error = 0;
-    store(&clock->hz_bits, 1e9);
-    store(&clock->error_bits, 0);
+    Counter_set_double(&clock->hz, 1e9);
+    Counter_set_double(&clock->error, 0);
 }
 
 void Clock_refine(struct Clock *clock)
@@ -218,27 +197,21 @@ void Clock_refine(struct Clock *clock)
     struct Pair from = {clock->start_ticks, clock->start_raw_ns,
                         clock->start_error};
     struct Pair to;
-    double hz, error;
+    double hz, error, before = Counter_get_double(&clock->error);
 
     if (!clock->counter)
         return;
     to = read_pair();
     hz = rate(&from, &to, &error);
-    if (!(error < Clock_error(clock)) ||
-        fabs(hz / Clock_hz(clock) - 1) > error + Clock_error(clock))
+    if (!(error < before) || fabs(hz / Clock_hz(clock) - 1) > error + before)
         return;
-    store(&clock->hz_bits, hz);
-    store(&clock->error_bits, error);
+    Counter_set_double(&clock->hz, hz);
+    Counter_set_double(&clock->error, error);
 }
 
 double Clock_hz(const struct Clock *clock)
 {
-    return load(&clock->hz_bits);
-}
-
-double Clock_error(const struct Clock *clock)
-{
-    return load(&clock->error_bits);
+    return Counter_get_double(&clock->hz);
 }
 
 double Clock_seconds(const struct Clock *clock, uint64_t ticks)

@@ -7,7 +7,8 @@
 // thread refines the frequency over the whole run.
 #pragma once
 
-#include <stdatomic.h>
+#include "tracer/base/counter.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #if !defined(__x86_64__)
@@ -24,10 +25,9 @@ struct Clock {
     uint64_t start_raw_ns;  // Reading of CLOCK_MONOTONIC_RAW.
     uint64_t start_unix_ns; // Reading of CLOCK_REALTIME.
     double start_error;     // Error bound of the three readings, in ticks.
-    // Ticks per second, stored as the bits of a double.
-    _Atomic uint64_t hz_bits;
-    // Relative error bound of `hz_bits`, stored as the bits of a double.
-    _Atomic uint64_t error_bits;
+    counter_t hz;           // Ticks per second, as the bits of a double.
+    // Relative error bound of `hz`, for example 2e-6, as the bits of a double.
+    counter_t error;
 };
 
 // Returns the ticks of the CPU's time stamp counter to a hook. If the time
@@ -73,8 +73,6 @@ void Clock_start(struct Clock *clock);
 // only one of the two clocks continued.
 void Clock_refine(struct Clock *clock);
 double Clock_hz(const struct Clock *clock); // Returns ticks per second.
-// Returns the relative error bound of Clock_hz, for example 2e-6.
-double Clock_error(const struct Clock *clock);
 // Returns the seconds from Clock_start to `ticks`. The result is negative if
 // `ticks` is before Clock_start.
 double Clock_seconds(const struct Clock *clock, uint64_t ticks);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the list of ended threads, whose length is limited.
 #include "tracer/base/ended.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Compares paths and qualified names with the texts of a filter's rules.
 #include "tracer/base/filter.h"
 #include "ipc/base/heap.h"
 

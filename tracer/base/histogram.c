@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Computes bounds, count and quantiles of a histogram. Any thread may read a
-// histogram while the writer adds a value or halves the buckets. A quantile
-// that is computed at this moment can lack the newest value. A reader can find
-// some buckets halved and others not yet halved, which the next reading
-// corrects.
+// A quantile that is computed while the writer adds a value can lack this
+// value. A reader can find some buckets halved and others not yet halved, which
+// the next reading corrects.
 #include "tracer/base/histogram.h"
 
 #include <math.h>

@@ -20,13 +20,11 @@ bool Code_has_caller(const struct Code *code, uint32_t caller)
     return false;
 }
 
-int Code_add_caller(struct Code *code, uint32_t caller)
+static bool add_caller(struct Code *code, uint32_t caller)
 {
-    if (Code_has_caller(code, caller))
-        return 0;
     if (code->hot.stop_at == CODE_NEVER &&
         code->links.caller_count == CALLERS_UNBOUNDED)
-        return 0;
+        return false;
     if (code->links.caller_count == code->links.caller_room) {
         uint32_t room =
             code->links.caller_room ? 2 * code->links.caller_room : 4;
@@ -34,14 +32,14 @@ int Code_add_caller(struct Code *code, uint32_t caller)
             Heap_resize(code->links.callers, room * sizeof *callers);
 
         if (!callers)
-            return -ENOMEM;
+            return false;
         Counter_add(&code->cold.grown_bytes,
                     (room - code->links.caller_room) * sizeof *callers);
         code->links.callers = callers;
         code->links.caller_room = room;
     }
     code->links.callers[code->links.caller_count++] = caller;
-    return 1;
+    return true;
 }
 
 static void add_callee(struct Code *code, uint32_t callee)
@@ -69,14 +67,11 @@ static void add_callee(struct Code *code, uint32_t callee)
     code->links.callees[code->links.callee_count++] = callee;
 }
 
-int Code_link(struct Code *caller, struct Code *code)
+void Code_link(struct Code *caller, struct Code *code)
 {
-    int news = Code_add_caller(code, caller->hot.id);
-
-    if (news != 1)
-        return news;
+    if (!add_caller(code, caller->hot.id))
+        return;
     add_callee(caller, code->hot.id);
     if (code->hot.dark && code->cold.reported)
         Code_gain_dark_callee(caller);
-    return news;
 }

@@ -210,9 +210,6 @@ static void push_retired(struct Registry *registry, struct Code *code)
 void Registry_retire(struct Registry *registry, struct Code *code,
                      uint64_t ticks)
 {
-    // For a short time the retired struct Code is in no list, and readers of
-    // the lists find it in `leaving`.
-    point(&registry->leaving, code);
     pthread_mutex_lock(&registry->chains);
     if (registry->kept < REGISTRY_KEPT) {
         registry->kept++;
@@ -228,12 +225,9 @@ void Registry_retire(struct Registry *registry, struct Code *code,
                 by_version);
     unlink_from_list(registry, code);
     atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
-    push_retired(registry, code);
-    point(&registry->leaving, NULL);
-    // The number of living code objects is reduced last, and a reader reads
-    // this number first. The reader's sum of living and retired code therefore
-    // contains every struct Code at least once.
     atomic_fetch_sub(&registry->count, 1);
+    // The collector's thread may free the struct Code from now on.
+    push_retired(registry, code);
 }
 
 struct Code *Registry_find(struct Registry *registry, uintptr_t address)
@@ -299,15 +293,15 @@ static void drop_dead_callers(struct Registry *registry, struct Code *code)
     code->links.caller_count = kept;
 }
 
-int Registry_link(struct Registry *registry, struct Code *caller,
-                  struct Code *code)
+void Registry_link(struct Registry *registry, struct Code *caller,
+                   struct Code *code)
 {
     if (Code_has_caller(code, caller->hot.id))
-        return 0;
+        return;
     if (code->links.caller_count == code->links.caller_room &&
         code->hot.stop_at != CODE_NEVER)
         drop_dead_callers(registry, code);
-    return Code_link(caller, code);
+    Code_link(caller, code);
 }
 
 struct Code *Registry_first(struct Registry *registry)
@@ -345,15 +339,11 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
 {
     struct Code *newest = atomic_exchange_explicit(&registry->retired, NULL,
                                                    memory_order_acquire);
-    // `leaving` must be read after the exchange. The struct Code in `leaving`
-    // must stay in the retired code.
-    const struct Code *leaving = Registry_leaving(registry);
     struct Code *oldest = NULL, *next;
 
     for (; newest; newest = next) {
         next = newest->node.next_retired;
-        if (Counter_get(&newest->node.retired_ticks) >= ticks ||
-            newest == leaving) {
+        if (Counter_get(&newest->node.retired_ticks) >= ticks) {
             push_retired(registry, newest);
             continue;
         }
@@ -365,17 +355,6 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks)
         if (code->node.chained)
             sweep(registry, bucket_of(registry, code->who.address));
     return oldest;
-}
-
-struct Code *Registry_leaving(struct Registry *registry)
-{
-    return follow(&registry->leaving);
-}
-
-struct Code *Registry_retired(struct Registry *registry)
-{
-    // This load pairs with the release in push_retired.
-    return follow(&registry->retired);
 }
 
 void Registry_before_fork(struct Registry *registry)

@@ -25,8 +25,6 @@ struct Registry {
     struct Code *_Atomic by_version[REGISTRY_BUCKETS];
     struct Code *_Atomic first;
     struct Code *last;
-    // The struct Code that is being retired, or NULL.
-    struct Code *_Atomic leaving;
     // The stack of retired code, which the collector's thread takes as a whole.
     struct Code *_Atomic retired;
     // The stack of added code, which the collector's thread takes as a whole.
@@ -82,11 +80,11 @@ struct Code *Registry_by_id(struct Registry *registry, uint32_t id);
 // Returns the code whose functions have the version `version`, or NULL. The
 // caller of Registry_by_version is in a read section.
 struct Code *Registry_by_version(struct Registry *registry, uint32_t version);
-// Calls Code_link. If the list of callers is full, first removes callers whose
-// code was freed. The caller holds the counting lock. Returns what Code_link
-// returns.
-int Registry_link(struct Registry *registry, struct Code *caller,
-                  struct Code *code);
+// Adds the call edge from `caller` to `code`, if it is new (Code_link). If the
+// list of callers is full, first removes callers whose code was freed. The
+// caller holds the counting lock.
+void Registry_link(struct Registry *registry, struct Code *caller,
+                   struct Code *code);
 // Registry_first and Registry_next iterate over the living code, in the order
 // in which it was added. The caller of Registry_first and Registry_next is in a
 // read section.
@@ -102,14 +100,6 @@ struct Code *Registry_take_retired(struct Registry *registry, uint64_t ticks);
 // `next_new`, with the newest code first. The collector's thread calls
 // Registry_take_new before it frees retired code.
 struct Code *Registry_take_new(struct Registry *registry);
-// Returns the code that is being retired and is in no list at the moment, or
-// NULL. A reader sees all code if it reads the living code first, then
-// Registry_leaving and then the retired code.
-struct Code *Registry_leaving(struct Registry *registry);
-// Returns the retired code that Registry_take_retired has not taken yet. The
-// result is a list that is linked by `next_retired`, with the newest code
-// first. The caller makes sure that no other thread takes retired code.
-struct Code *Registry_retired(struct Registry *registry);
 // Frees retired code. No thread may read the retired code during the call.
 void Registry_free_retired(struct Registry *registry);
 // The forking thread calls Registry_before_fork and Registry_after_fork around

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Keeps a list of retired functions, searched by a hash of name, file and line.
 #include "tracer/code/retired.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/utf8.h"

@@ -228,33 +228,20 @@ static void tidy(struct Objects *objects)
 
 // --- Sums over time ----------------------------------------------------------
 
-static void decay_totals(struct ObjectsTotals *totals, double kept)
-{
-    totals->windows *= kept;
-    totals->late *= kept;
-    totals->open_s *= kept;
-    totals->window_s *= kept;
-    totals->squares *= kept;
-    totals->window_cpu_s *= kept;
-    totals->events *= kept;
-    totals->gc_events *= kept;
-    totals->cpu_s *= kept;
-    totals->wall_s *= kept;
-}
-
-static void add_totals(struct ObjectsTotals *totals,
+// Multiplies the sums by `kept` and adds a window to them.
+static void add_totals(struct ObjectsTotals *to, double kept,
                        const struct ObjectsTotals *window)
 {
-    totals->windows += window->windows;
-    totals->late += window->late;
-    totals->open_s += window->open_s;
-    totals->window_s += window->window_s;
-    totals->squares += window->squares;
-    totals->window_cpu_s += window->window_cpu_s;
-    totals->events += window->events;
-    totals->gc_events += window->gc_events;
-    totals->cpu_s += window->cpu_s;
-    totals->wall_s += window->wall_s;
+    to->windows = to->windows * kept + window->windows;
+    to->late = to->late * kept + window->late;
+    to->open_s = to->open_s * kept + window->open_s;
+    to->window_s = to->window_s * kept + window->window_s;
+    to->squares = to->squares * kept + window->squares;
+    to->window_cpu_s = to->window_cpu_s * kept + window->window_cpu_s;
+    to->events = to->events * kept + window->events;
+    to->gc_events = to->gc_events * kept + window->gc_events;
+    to->cpu_s = to->cpu_s * kept + window->cpu_s;
+    to->wall_s = to->wall_s * kept + window->wall_s;
 }
 
 // Returns the factor by which a number of objects per second of windows is
@@ -416,14 +403,9 @@ static void add(struct ObjectSums *sums, double scale, double s)
     sums->shrank += net < 0;
 }
 
-// Makes older windows weigh less in all sums.
-static void decay(struct Objects *objects, double passed_s)
+// Makes older windows weigh less in the sums of names and pairs.
+static void decay(struct Objects *objects, double kept, double kept_long)
 {
-    double kept = exp(-passed_s / RATE_S);
-    double kept_long = exp(-passed_s / GROWTH_S);
-
-    decay_totals(&objects->now, kept);
-    decay_totals(&objects->longer, kept_long);
     for (uint16_t i = 1; i < objects->pairs; i++) {
         objects->pair_sums[i].born *= kept;
         objects->pair_sums[i].net *= kept_long;
@@ -499,7 +481,7 @@ static double add_window(struct Objects *objects, struct ObjectsTotals *time)
 double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
 {
     struct ObjectsTotals time = {0};
-    double cost_s = 0, passed_s = 0;
+    double cost_s = 0, passed_s = 0, kept, kept_long;
 
     if (objects->folded.ticks)
         passed_s = seconds(objects, &objects->folded, at);
@@ -510,7 +492,9 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
         time.cpu_s = cpu_seconds(&objects->folded, at);
     }
     objects->folded = *at;
-    decay(objects, passed_s);
+    kept = exp(-passed_s / RATE_S);
+    kept_long = exp(-passed_s / GROWTH_S);
+    decay(objects, kept, kept_long);
     if (objects->phase == OBJECTS_ENDED)
         cost_s = add_window(objects, &time);
     else
@@ -518,8 +502,8 @@ double Objects_fold(struct Objects *objects, const struct ObjectsTime *at)
     time.gc_events = add_collections(objects, time.wall_s);
     cost_s += time.gc_events * objects->event_s;
     time.cpu_s = fmax(time.cpu_s - cost_s, time.cpu_s / 4);
-    add_totals(&objects->now, &time);
-    add_totals(&objects->longer, &time);
+    add_totals(&objects->now, kept, &time);
+    add_totals(&objects->longer, kept_long, &time);
     objects->phase = OBJECTS_CLOSED;
     if (objects->stale || is_short(objects->names, OBJECT_NAMES) ||
         is_short(objects->types, OBJECT_TYPES) ||

@@ -37,8 +37,11 @@ static bool read_clocks(struct ThreadTimes *times, int64_t begin_ns)
     return times->cpu_ns > 0;
 }
 
-int64_t Preemption_between(const struct ThreadTimes *then,
-                           const struct ThreadTimes *now, int64_t span_ns)
+// Returns the ns of a span in which other programs had the CPU. The span is
+// `span_ns` ns long. `then` was read before the span, and `now` was read at the
+// end of the span.
+static int64_t taken_between(const struct ThreadTimes *then,
+                             const struct ThreadTimes *now, int64_t span_ns)
 {
     int64_t wall = now->wall_ns - then->wall_ns;
     // Time in which the thread lost the CPU during the reading does not belong
@@ -139,7 +142,7 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
     preemption->ran_ns =
         preemption->known ? ran_between(then, &now, span_ns) : 0;
     if (was_known && preemption->known)
-        result = Preemption_between(then, &now, span_ns);
+        result = taken_between(then, &now, span_ns);
     note_wait(preemption, site,
               now.waits != then->waits && preemption->ran_ns < WORK_NS);
     preemption->then = now;
@@ -147,22 +150,16 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
     return suspended ? suspended : result;
 }
 
-bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
-                            int64_t taken)
-{
-    double most = PREEMPTION_OFTEN * (now_s - rate->since_s);
-    bool first = rate->since_s == 0;
-    bool high = first || (double)(taken - rate->taken) > most;
-
-    rate->since_s = now_s;
-    rate->taken = taken;
-    return high;
-}
-
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s)
 {
+    double most = PREEMPTION_OFTEN * (now_s - rate->since_s);
+    bool first = rate->since_s == 0, high;
     struct rusage usage;
 
-    return getrusage(RUSAGE_SELF, &usage) == 0 &&
-           PreemptionRate_exceeds(rate, now_s, usage.ru_nivcsw);
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return false;
+    high = first || (double)(usage.ru_nivcsw - rate->taken) > most;
+    rate->since_s = now_s;
+    rate->taken = usage.ru_nivcsw;
+    return high;
 }

@@ -129,11 +129,6 @@ static inline bool Preemption_skip(struct Preemption *preemption, uint32_t site)
 // Preemption_measure take about 0.7 us, or several us if the thread has slept.
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
                            uint32_t site);
-// Returns the ns of a span in which other programs had the CPU. The span is
-// `span_ns` ns long. `then` was read before the span, and `now` was read at the
-// end of the span.
-int64_t Preemption_between(const struct ThreadTimes *then,
-                           const struct ThreadTimes *now, int64_t span_ns);
 
 // The rate at which the kernel takes the CPU from the threads of the process.
 struct PreemptionRate {
@@ -148,7 +143,3 @@ struct PreemptionRate {
 // process. If there are only a few threads, the system call takes 0.5 us.
 #define PREEMPTION_OFTEN 20.0
 bool PreemptionRate_is_high(struct PreemptionRate *rate, double now_s);
-// Does the same as PreemptionRate_is_high, but the caller passes the number of
-// context switches as `taken`.
-bool PreemptionRate_exceeds(struct PreemptionRate *rate, double now_s,
-                            int64_t taken);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Keeps the list of thread records. Traced threads add records, and the
-// collector's thread goes through the records.
 #include "tracer/hook/thread_traces.h"
 #include "ipc/base/heap.h"
 #include "tracer/code/registry.h"

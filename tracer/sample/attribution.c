@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Turns a sampled stack, which has addresses of code objects, into functions'
-// shares of time. See attribution.h.
 #include "tracer/sample/attribution.h"
 
 #include "ipc/base/heap.h"

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the division of a share of time into its largest parts. See
-// breakdown.h.
 #include "tracer/sample/breakdown.h"
 
 #include <stdlib.h>
@@ -78,8 +76,8 @@ static double read_value(const struct ShareValue *value,
                : (double)Counter_get(&value->total_ns);
 }
 
-static size_t read_all(const struct Breakdown *breakdown,
-                       const struct ShareTime *now, struct BreakdownRow *rows)
+size_t Breakdown_read(const struct Breakdown *breakdown,
+                      const struct ShareTime *now, struct BreakdownRow *rows)
 {
     size_t count = 0;
     double others = read_value(&breakdown->others, now);
@@ -96,16 +94,4 @@ static size_t read_all(const struct Breakdown *breakdown,
     if (others > 0)
         rows[count++] = (struct BreakdownRow){0, others};
     return count;
-}
-
-size_t Breakdown_read(const struct Breakdown *breakdown,
-                      const struct ShareTime *now, struct BreakdownRow *rows)
-{
-    return read_all(breakdown, now, rows);
-}
-
-size_t Breakdown_totals(const struct Breakdown *breakdown,
-                        struct BreakdownRow *rows)
-{
-    return read_all(breakdown, NULL, rows);
 }

@@ -42,12 +42,8 @@ struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
                                     const struct ShareTime *now,
                                     struct ShareCredit *credit);
 // Writes to `rows` all shares of the newest seconds, except those that are 0.
-// The largest share comes first, and `others` comes last. Returns the number of
-// rows written, at most BREAKDOWN_ROWS.
+// If `now` is NULL, writes the ns since the start instead. The largest part
+// comes first, and `others` comes last. Returns the number of rows written, at
+// most BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
                       const struct ShareTime *now, struct BreakdownRow *rows);
-// Writes to `rows` the ns of each part since the start, in the field `share`.
-// The largest part comes first, and `others` comes last. Returns the number of
-// rows written.
-size_t Breakdown_totals(const struct Breakdown *breakdown,
-                        struct BreakdownRow *rows);

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the queue as a ring with one writer and one reader. See
-// call_edges.h.
 #include "tracer/sample/call_edges.h"
 
 bool CallEdges_push(struct CallEdges *edges, struct CallEdge edge)

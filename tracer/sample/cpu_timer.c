@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See cpu_timer.h.
-//
 // A timer's signal contains the number and the generation of a slot, and no
 // pointer to the timer. A thread that has blocked the signal may get it long
 // after the timer was deleted, and the handler must not use the freed memory of
@@ -367,12 +365,6 @@ void CpuTimer_note_mask(void)
         }
         atomic_fetch_sub(&slot->busy, 1);
     }
-}
-
-bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
-                  struct WalkFrame *frames, uintptr_t *native)
-{
-    return SampleRing_pop(&timer->ring, head, frames, native);
 }
 
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns)

@@ -99,7 +99,7 @@ struct CpuTimer {
     // Values of `taken`, `handler_ticks` and `ring.lost` when the sampler last
     // added them to its sums.
     uint64_t seen_taken, seen_ticks, seen_lost;
-    struct SampleRing ring;
+    struct SampleRing ring; // The samples, which only the sampler takes out.
 };
 
 // Installs the handler of the signal that takes samples. If `signal` is 0,
@@ -149,10 +149,6 @@ void CpuTimer_note_mask(void);
 // CpuTimer_sample is async-signal-safe.
 void CpuTimer_sample(struct CpuTimer *timer, uint64_t now_ns,
                      uintptr_t counter);
-// Takes the oldest sample from the timer's ring (SampleRing_pop). Returns false
-// if the ring is empty.
-bool CpuTimer_pop(struct CpuTimer *timer, struct SampleHead *head,
-                  struct WalkFrame *frames, uintptr_t *native);
 // CpuTimer_account is called when the thread's CPU time up to `cpu_ns` needs no
 // further sample.
 void CpuTimer_account(struct CpuTimer *timer, uint64_t cpu_ns);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Implements the tree of stacks. See flame.h. Each node of the tree comes after
-// its parent in the array. A single pass from the last node to the first
-// therefore adds the sum of each node to its parent.
+// Each node of the tree comes after its parent in the array. A single pass from
+// the last node to the first therefore adds the sum of each node to its parent.
 #include "tracer/sample/flame.h"
 
 #include "ipc/base/heap.h"

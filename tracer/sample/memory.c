@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the two ways of reading this process's own memory. See memory.h.
 #define _GNU_SOURCE 1 // for process_vm_readv
 #include "tracer/sample/memory.h"
 

@@ -11,9 +11,6 @@
 // If a thread has not run for this number of ns, its calls count as calls in
 // flight even if no hook has seen them begin.
 #define STILL_NS 5e8
-// If the thread runs while its stack is read, the stack is read again. A stack
-// is read at most RETRIES times.
-#define RETRIES 3
 
 static void walk(struct Observer *observer, struct SampledThread *thread)
 {
@@ -28,11 +25,7 @@ static void walk(struct Observer *observer, struct SampledThread *thread)
         Registry_newest_id(observer->sampling->attribution.registry);
     stack->ticks = UINT64_MAX;
     thread->start.state = thread->state;
-    for (int i = 0; i < RETRIES; i++) {
-        Walk_frames(walk, &thread->start);
-        if (!walk->torn || !thread->start.read)
-            break;
-    }
+    Walk_other(walk, &thread->start);
     observer->refused =
         walk->torn && !Memory_recover(&observer->sampling->memory);
     stack->cut = walk->torn || walk->truncated;

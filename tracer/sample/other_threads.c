@@ -19,16 +19,10 @@
 static bool read_name(pid_t tid, char *name, size_t room)
 {
     char path[64];
-    ssize_t size;
-    int fd;
 
     snprintf(path, sizeof path, "/proc/self/task/%d/comm", (int)tid);
-    fd = Opened_above(open(path, O_RDONLY | O_CLOEXEC));
-    if (fd < 0)
+    if (Opened_read(path, name, room) < 0)
         return false;
-    size = read(fd, name, room - 1);
-    close(fd);
-    name[size > 0 ? size : 0] = '\0';
     name[strcspn(name, "\n")] = '\0';
     return strncmp(name, OURS, sizeof OURS - 1) != 0;
 }

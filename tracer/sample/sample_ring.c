@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the ring of samples as a ring of 64-bit words. See sample_ring.h.
 #include "tracer/sample/sample_ring.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Reads and compares a sampled thread's clocks. See sampled_thread.h.
 #include "tracer/sample/sampled_thread.h"
 
 #include <string.h>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Keeps the table of sampled threads, and makes a new table from each new list.
-// See sampled_threads.h.
 #include "tracer/sample/sampled_threads.h"
 #include "ipc/base/heap.h"
 #include "tracer/sample/other_threads.h"
@@ -133,13 +131,6 @@ bool SampledThreads_begin(struct SampledThreads *threads,
     return false;
 }
 
-static void copy_value(struct ShareValue *to, const struct ShareValue *from)
-{
-    Counter_set(&to->total_ns, Counter_get(&from->total_ns));
-    Counter_set(&to->window_ns, Counter_get(&from->window_ns));
-    Counter_set(&to->window_age, Counter_get(&from->window_age));
-}
-
 // Makes a new struct SampledThread. If the thread was known before, it was
 // missing from the last list because it was outside Python. A thread that was
 // known before gets back its old numbers.
@@ -154,10 +145,10 @@ static struct SampledThread *make(struct Ended *ended,
         return NULL;
     SampledThread_init(thread, listed->state, listed->tid);
     if (Ended_take(ended, listed->tid, listed->name, &before)) {
-        copy_value(&thread->cpu, &before.cpu);
-        copy_value(&thread->wait, &before.wait);
-        copy_value(&thread->gil.held, &before.gil_held);
-        copy_value(&thread->gil.waited, &before.gil_waited);
+        thread->cpu = before.cpu;
+        thread->wait = before.wait;
+        thread->gil.held = before.gil_held;
+        thread->gil.waited = before.gil_waited;
         thread->gil.ready_ns = before.ready_ns;
         Counter_set(&thread->samples, before.samples);
     }
@@ -171,14 +162,14 @@ static void end(struct Ended *ended, struct SampledThread *thread)
         .cpu_ns = Counter_get(&thread->cpu.total_ns),
         .samples = Counter_get(&thread->samples),
         .ready_ns = thread->gil.ready_ns,
+        .cpu = thread->cpu,
+        .wait = thread->wait,
+        .gil_held = thread->gil.held,
+        .gil_waited = thread->gil.waited,
     };
 
     CpuTimer_free(thread->timer);
     memcpy(last.name, thread->name, sizeof(last.name));
-    copy_value(&last.cpu, &thread->cpu);
-    copy_value(&last.wait, &thread->wait);
-    copy_value(&last.gil_held, &thread->gil.held);
-    copy_value(&last.gil_waited, &thread->gil.waited);
     Ended_add(ended, &last);
 }
 

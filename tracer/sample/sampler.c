@@ -45,7 +45,6 @@ struct Sampler {
     // random, and up to a quarter shorter or longer.
     double interval_ns;
     uint32_t random; // State of the generator of random numbers.
-    counter_t steps;
 
     struct Worker worker;
     pthread_mutex_t lock; // Guards `stop` and `woken`.
@@ -97,7 +96,6 @@ static void wake_up(struct Sampler *sampler, uint64_t now_ns)
     size_t first;
     bool ran;
 
-    Counter_add(&sampler->steps, 1);
     Memory_keep(&sampler->sampling.memory, now_ns);
     if (Observer_is_denied(observer)) {
         // The time in which reads were denied does not count for shares.
@@ -319,7 +317,7 @@ void Sampler_abandon(struct Sampler *sampler)
 
 struct ShareTime Sampler_now(const struct Sampler *sampler)
 {
-    return Sampling_now(&sampler->sampling);
+    return ShareClock_now(&sampler->sampling.time);
 }
 
 bool Sampler_is_denied(const struct Sampler *sampler)
@@ -465,7 +463,6 @@ void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
     *totals = (struct SamplerTotals){
         .window_s = ShareClock_window_s(&sampling->time),
         .window_samples = ShareClock_samples(&sampling->time),
-        .wakeups = Counter_get(&sampler->steps),
         .samples = Counter_get(&sampling->samples),
         .unknown = Counter_get(&samples->unknown),
         .truncated = Counter_get(&samples->truncated),

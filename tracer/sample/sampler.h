@@ -22,7 +22,6 @@ struct SamplerTotals {
     // Number of newest seconds over which shares are computed (share.h).
     double window_s;
     double window_samples;
-    uint64_t wakeups; // Number of wake-ups of the sampler's thread.
     uint64_t samples; // Number of samples of running threads.
     // Number of samples whose stack could not be read to the end. `samples`
     // also counts these samples.

@@ -153,8 +153,8 @@ static bool collect_from(struct Samples *samples, struct SampledThread *thread,
 
     if (!thread->timer)
         return false;
-    while (CpuTimer_pop(thread->timer, &head, samples->stack.frames,
-                        samples->pcs)) {
+    while (SampleRing_pop(&thread->timer->ring, &head, samples->stack.frames,
+                          samples->pcs)) {
         unread |= (head.flags & SAMPLE_UNREAD) != 0;
         take_sample(samples, thread, &head, now);
     }

@@ -25,11 +25,6 @@ uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id)
     return SampleClock_ns(&sampling->clock, id);
 }
 
-struct ShareTime Sampling_now(const struct Sampling *sampling)
-{
-    return ShareClock_now(&sampling->time);
-}
-
 uint64_t Sampling_period_ns(const struct Sampling *sampling)
 {
     return (uint64_t)(1e9 / Counter_get_double(&sampling->hz));
@@ -42,7 +37,7 @@ struct ShareTime Sampling_advance(struct Sampling *sampling, uint64_t now_ns,
     sampling->stepped_ns = now_ns;
     ShareClock_advance(&sampling->time, (double)sampling->step_ns,
                        (double)samples);
-    return Sampling_now(sampling);
+    return ShareClock_now(&sampling->time);
 }
 
 void Sampling_attribute(struct Sampling *sampling, struct SampledThread *thread,

@@ -37,7 +37,6 @@ struct Sampling {
 void Sampling_init(struct Sampling *sampling, const struct Attribution *parts,
                    const struct SampleClock *clock, NativeReader *reader);
 uint64_t Sampling_ns(const struct Sampling *sampling, clockid_t id);
-struct ShareTime Sampling_now(const struct Sampling *sampling);
 // Returns the ns of CPU time between two samples of a thread.
 uint64_t Sampling_period_ns(const struct Sampling *sampling);
 // Advances the shares to the time `now_ns`. `samples` is the number of samples

@@ -26,9 +26,6 @@
 // One turn observes at most MOST_LOOPS event loops, so many busy event loops
 // cost no more than two.
 #define MOST_LOOPS 2
-// If the thread runs while its stack is read, the stack is read again. A stack
-// is read at most RETRIES times.
-#define RETRIES 3
 // Replaces the names of the outermost functions of a stack that did not fit.
 #define OMITTED "…"
 
@@ -104,11 +101,7 @@ static void observe(struct StallWatch *watch, struct EventLoop *loop,
     uint32_t newest = Registry_newest_id(watch->attribution->registry);
     struct StallPlace place;
 
-    for (int i = 0; i < RETRIES; i++) {
-        Walk_frames(watch->walk, &start);
-        if (!watch->walk->torn || !start.read)
-            break;
-    }
+    Walk_other(watch->walk, &start);
     // The fence pairs with the fence in EventLoop_end.
     atomic_thread_fence(memory_order_acquire);
     if (!start.read || EventLoop_began(loop) != began ||

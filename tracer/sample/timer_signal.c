@@ -141,7 +141,8 @@ static enum SignalMask mask_of(pid_t tid, int signal)
     return unsure || waits_with_another_mask(tid) ? MASK_UNSURE : MASK_OPEN;
 }
 
-bool TimerSignal_is_blocked(int signal)
+// Returns true if the calling thread has blocked the signal.
+static bool is_blocked(int signal)
 {
     uint64_t mask = 0;
 
@@ -170,7 +171,7 @@ void Mute_read(struct Mute *mute, pid_t tid, int signal)
 
 bool Mute_say(struct Mute *mute, int signal)
 {
-    uint32_t muted = TimerSignal_is_blocked(signal) ? MUTED : 0;
+    uint32_t muted = is_blocked(signal) ? MUTED : 0;
     uint32_t before = atomic_load(&mute->word);
 
     while (!atomic_compare_exchange_weak(

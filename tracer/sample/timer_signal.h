@@ -21,10 +21,6 @@ typedef void TimerHandler(int number, siginfo_t *info, void *context);
 int TimerSignal_install(int signal, TimerHandler *handler);
 bool TimerSignal_has(int signal, TimerHandler *handler);
 
-// Returns true if the calling thread has blocked the signal.
-// TimerSignal_is_blocked is async-signal-safe.
-bool TimerSignal_is_blocked(int signal);
-
 // struct Mute says whether a thread has blocked the timers' signal, as far as
 // this is known. A thread reports each change of its signal mask that Ocular
 // notices. The sampler's thread also reads the thread's mask, because Ocular

@@ -9,95 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Returns true if the system call is one of those that wait for any of several
-// descriptors.
-static bool is_poll(long number)
-{
-    switch (number) {
-#ifdef SYS_poll
-    case SYS_poll:
-#endif
-#ifdef SYS_select
-    case SYS_select:
-#endif
-#ifdef SYS_epoll_wait
-    case SYS_epoll_wait:
-#endif
-#ifdef SYS_epoll_pwait2
-    case SYS_epoll_pwait2:
-#endif
-    case SYS_ppoll:
-    case SYS_pselect6:
-    case SYS_epoll_pwait:
-        return true;
-    default:
-        return false;
-    }
-}
-
-// Returns true if a system call of poll or select has no descriptor to wait
-// for.
-static bool has_none(const struct WaitCall *call)
-{
-    switch (call->number) {
-#ifdef SYS_poll
-    case SYS_poll:
-#endif
-    case SYS_ppoll:
-        return call->second == 0;
-#ifdef SYS_select
-    case SYS_select:
-#endif
-    case SYS_pselect6:
-        return call->first == 0;
-    default:
-        return false;
-    }
-}
-
-// Returns true if the system call waits for a connection.
-static bool accepts(long number)
-{
-#ifdef SYS_accept
-    if (number == SYS_accept)
-        return true;
-#endif
-    return number == SYS_accept4;
-}
-
-static bool is_of_sockets(long number)
-{
-    switch (number) {
-    case SYS_connect:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_recvmmsg:
-    case SYS_sendto:
-    case SYS_sendmsg:
-    case SYS_sendmmsg:
-        return true;
-    default:
-        return false;
-    }
-}
-
-// Returns true if the system call reads or writes the descriptor that is its
-// first argument, which may be a socket.
-static bool moves_bytes(long number)
-{
-    switch (number) {
-    case SYS_read:
-    case SYS_readv:
-    case SYS_write:
-    case SYS_writev:
-    case SYS_sendfile:
-    case SYS_splice:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool is_of_files(long number)
 {
     switch (number) {
@@ -190,23 +101,64 @@ static long restarted(const struct WaitCall *call)
     return SYS_ppoll;
 }
 
+// Returns the kind of a wait for any of `count` descriptors.
+static enum WaitKind of_poll(uint64_t count, bool *polls)
+{
+    *polls = count != 0;
+    return count ? WAITS_SOCKET : WAITS_SLEEP;
+}
+
 enum WaitKind WaitCall_kind(const struct WaitCall *call, bool *polls)
 {
     long number = restarted(call);
 
-    *polls = is_poll(number) && !has_none(call);
-    if (accepts(number))
+    *polls = false;
+    switch (number) {
+#ifdef SYS_accept
+    case SYS_accept:
+#endif
+    case SYS_accept4:
         return WAITS_IDLE; // The thread has no request to serve.
-    if (*polls || is_of_sockets(number))
+#ifdef SYS_poll
+    case SYS_poll:
+#endif
+    case SYS_ppoll:
+        return of_poll(call->second, polls);
+#ifdef SYS_select
+    case SYS_select:
+#endif
+    case SYS_pselect6:
+        return of_poll(call->first, polls);
+#ifdef SYS_epoll_wait
+    case SYS_epoll_wait:
+#endif
+#ifdef SYS_epoll_pwait2
+    case SYS_epoll_pwait2:
+#endif
+    case SYS_epoll_pwait:
+        return of_poll(1, polls);
+    case SYS_connect:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_recvmmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_sendmmsg:
         return WAITS_SOCKET;
-    if (moves_bytes(number))
+    // The descriptor may be a socket.
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_sendfile:
+    case SYS_splice:
         return of_descriptor(call);
-    if (is_of_files(number))
-        return WAITS_FILE;
-    if (number == SYS_futex)
+    case SYS_futex:
         return WAITS_LOCK;
-    if (number == SYS_nanosleep || number == SYS_clock_nanosleep ||
-        is_poll(number))
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
         return WAITS_SLEEP;
-    return WAITS_OTHER;
+    default:
+        return is_of_files(number) ? WAITS_FILE : WAITS_OTHER;
+    }
 }

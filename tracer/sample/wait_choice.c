@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See wait_choice.h.
 #include "tracer/sample/wait_choice.h"
 #include "tracer/base/random.h"
 

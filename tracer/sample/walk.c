@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Implements the walk over a thread's frames. See walk.h.
 #include "tracer/sample/walk.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define TRIES 3 // Number of walks over another thread's stack, at most.
 
 static size_t least(size_t a, size_t b)
 {
@@ -279,4 +280,13 @@ void Walk_frames(struct Walk *walk, struct WalkStart *start)
 {
     begin_walk(walk, start);
     follow_frames(walk, start);
+}
+
+void Walk_other(struct Walk *walk, struct WalkStart *start)
+{
+    for (int i = 0; i < TRIES; i++) {
+        Walk_frames(walk, start);
+        if (!walk->torn || !start->read)
+            break;
+    }
 }

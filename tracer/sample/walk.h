@@ -174,3 +174,6 @@ int Walk_init(struct Walk *walk, const struct FrameLayout *layout,
 // therefore torn only if the signal came while CPython pushed or popped a
 // frame. Walk_frames is async-signal-safe.
 void Walk_frames(struct Walk *walk, struct WalkStart *start);
+// Calls Walk_frames for another thread. If that thread runs meanwhile, the walk
+// is repeated a few times.
+void Walk_other(struct Walk *walk, struct WalkStart *start);

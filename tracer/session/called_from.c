@@ -57,7 +57,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
     memset(from, 0, sizeof *from);
     if (!breakdown || !(all > 0))
         return;
-    count = Breakdown_totals(breakdown, rows);
+    count = Breakdown_read(breakdown, NULL, rows);
     from->untraced = 1;
     for (i = 0; i < count; i++) {
         const char *name = name_of(rows[i].id, registry, retired);

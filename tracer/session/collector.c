@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the collector's thread, and the functions that wait for it. See
-// collector.h.
 #include "tracer/session/collector.h"
 #include "ipc/base/now.h"
 #include "tracer/base/rcu.h"

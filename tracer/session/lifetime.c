@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Starts and ends a session. See lifetime.h.
 #include "tracer/session/lifetime.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Answers viewers while nothing is traced. See persistent_server.h.
 #include "tracer/session/persistent_server.h"
 
 #include <errno.h>

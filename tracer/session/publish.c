@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Passes snapshots from the collector to readers without a lock. See publish.h.
 #include "tracer/session/publish.h"
 #include "tracer/base/rcu.h"
 

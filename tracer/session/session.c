@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Implements the functions that any thread may call while a session runs. See
-// session.h.
 #include "tracer/session/session.h"
 
 #include <errno.h>

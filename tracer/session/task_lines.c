@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See task_lines.h.
 #include "tracer/session/task_lines.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/utf8.h"

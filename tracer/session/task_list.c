@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See task_list.h.
 #include "tracer/session/task_list.h"
 #include "ipc/base/heap.h"
 
