@@ -45,7 +45,6 @@ struct SharedRow {
     // The members from `block` on are only for the thread that fills rows.
     struct RowBlock *block;
     uint32_t slot;
-    uint32_t bytes;
     uint64_t events;
 };
 

@@ -6,12 +6,9 @@
 
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define CHUNK_MIN ((size_t)4 << 10)
 #define CHUNK_MAX ((size_t)1 << 20)
-// Smallest size in bytes of a chunk that is allocated by mmap().
-#define PAGES_MIN ((size_t)64 << 10)
 // Arena_clear keeps as much memory as was used, and in addition 1/SPARE_PART of
 // it for growth.
 #define SPARE_PART 4
@@ -26,28 +23,6 @@ struct ArenaChunk {
     _Alignas(max_align_t) char data[];
 };
 
-// Returns a zeroed chunk. The memory of a large chunk comes from mmap(), so it
-// returns to the kernel at once when the chunk is freed.
-static struct ArenaChunk *new_chunk(size_t room)
-{
-    size_t bytes = sizeof(struct ArenaChunk) + room;
-    struct ArenaChunk *chunk;
-
-    if (room < PAGES_MIN)
-        return Heap_zeroed(1, bytes);
-    chunk = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return chunk == MAP_FAILED ? NULL : chunk;
-}
-
-static void free_chunk(struct ArenaChunk *chunk)
-{
-    if (chunk->size < PAGES_MIN)
-        Heap_free(chunk);
-    else
-        munmap(chunk, sizeof(*chunk) + chunk->size);
-}
-
 void Arena_release(struct Arena *arena)
 {
     struct ArenaChunk *chunk = arena->newest;
@@ -55,7 +30,7 @@ void Arena_release(struct Arena *arena)
     while (chunk) {
         struct ArenaChunk *next = chunk->next;
 
-        free_chunk(chunk);
+        Heap_free(chunk);
         chunk = next;
     }
     *arena = (struct Arena){.newest = NULL};
@@ -63,7 +38,8 @@ void Arena_release(struct Arena *arena)
 
 static struct ArenaChunk *push_chunk(struct Arena *arena, size_t room)
 {
-    struct ArenaChunk *chunk = room > SIZE_MAX / 4 ? NULL : new_chunk(room);
+    struct ArenaChunk *chunk =
+        room > SIZE_MAX / 4 ? NULL : Heap_zeroed(1, sizeof *chunk + room);
 
     if (!chunk)
         return NULL;

@@ -23,7 +23,8 @@ void Heap_free(void *memory);      // Frees a block. `memory` may be NULL.
 // Maximum number of freed mappings of up to 128 KiB that are kept for later
 // blocks.
 #define HEAP_KEPT 32
-// For tests: the number of bytes of the heap that are in use.
+// Returns the number of bytes of all blocks in use, or 0 if a sanitizer is in
+// use.
 size_t Heap_used(void);
 
 // Locks the heap before a fork. The thread that forks calls this function after

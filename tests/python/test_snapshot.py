@@ -169,7 +169,9 @@ def test_a_long_name_is_cut(no_turns):
     after = ocular.snapshot()
     ocular.stop_tracing()
     assert max(len(each["file"].encode()) for each in after["functions"]) == 4095
-    assert after["memory_bytes"] - before["memory_bytes"] < 1 << 20
+    # The names of the functions and files would take 6 MiB if they were not cut. The
+    # snapshots take up to 2 MiB.
+    assert after["memory_bytes"] - before["memory_bytes"] < 4 << 20
 
 
 def test_a_long_name_of_a_thread_is_cut(no_turns):

@@ -40,7 +40,6 @@ TEST(test_lines_outside_the_range)
     assert_null(LineHits_at(lines, 9));
     assert_null(LineHits_at(lines, 13));
     assert_ptr_equal(LineHits_at(lines, 12), &lines->lines[2]);
-    assert_int_equal(LineHits_bytes(NULL), 0);
     Heap_free(lines);
 }
 

@@ -186,10 +186,8 @@ struct ShareParts *Share_own_parts(struct Share *share)
     struct ShareParts *parts =
         atomic_load_explicit(&share->parts, memory_order_relaxed);
 
-    if (!parts && (parts = Heap_zeroed(1, sizeof *parts))) {
-        Counter_add(&share->bytes, sizeof *parts);
+    if (!parts && (parts = Heap_zeroed(1, sizeof *parts)))
         atomic_store_explicit(&share->parts, parts, memory_order_release);
-    }
     return parts;
 }
 
@@ -199,16 +197,13 @@ const struct ShareWaits *Share_waits(const struct Share *share)
                                 memory_order_acquire);
 }
 
-struct ShareWaits *Share_own_waits(struct Share *share,
-                                   struct ShareParts *parts)
+struct ShareWaits *Share_own_waits(struct ShareParts *parts)
 {
     struct ShareWaits *waits =
         atomic_load_explicit(&parts->waits, memory_order_relaxed);
 
-    if (!waits && (waits = Heap_zeroed(1, sizeof *waits))) {
-        Counter_add(&share->bytes, sizeof *waits);
+    if (!waits && (waits = Heap_zeroed(1, sizeof *waits)))
         atomic_store_explicit(&parts->waits, waits, memory_order_release);
-    }
     return waits;
 }
 

@@ -142,8 +142,6 @@ struct Share {
     // An array with the id of the function that each instruction calls in
     // sampled stacks. Only the sampler uses `callees`.
     uint32_t *callees;
-    // Bytes of memory behind the pointers of this struct.
-    counter_t bytes;
     // The number of the newest sample whose stack contains the function. Only
     // the sampler uses `stamp`.
     uint32_t stamp;
@@ -166,8 +164,7 @@ struct ShareParts *Share_own_parts(struct Share *share);
 const struct ShareWaits *Share_waits(const struct Share *share);
 // Returns the waits to write, or NULL if memory is out. Only the sampler calls
 // Share_own_waits.
-struct ShareWaits *Share_own_waits(struct Share *share,
-                                   struct ShareParts *parts);
+struct ShareWaits *Share_own_waits(struct ShareParts *parts);
 // Divides the share `whole` in the window by kind. The time whose kind is not
 // known is divided in the same proportion as the other time. Returns false if
 // no kind is known.

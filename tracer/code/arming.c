@@ -108,7 +108,6 @@ void Code_arm_lines(struct Code *code, uint64_t hits)
         // The release pairs with the acquire in Code_lines.
         atomic_store_explicit(&code->layout.lines, lines, memory_order_release);
         code->hot.lined = true;
-        Counter_add(&code->cold.grown_bytes, LineHits_bytes(lines));
     }
     LineHits_arm(lines, hits);
 }

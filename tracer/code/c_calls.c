@@ -61,13 +61,11 @@ void CCalls_prepare(struct Code *code)
         return;
     calls->window = C_FIRST;
     calls->most = FIRST_CALLS;
-    Counter_add(&code->cold.grown_bytes, sizeof *calls);
     // The release pairs with the acquire in CCalls_of.
     atomic_store_explicit(&code->links.c_calls, calls, memory_order_release);
 }
 
-static struct CPair *add(struct Code *code, struct CCalls *calls,
-                         uint16_t number, uint32_t id)
+static struct CPair *add(struct CCalls *calls, uint16_t number, uint32_t id)
 {
     struct CPair *_Atomic *head = &calls->pairs[number % C_CALLS_BUCKETS];
     struct CPair *pair;
@@ -81,7 +79,6 @@ static struct CPair *add(struct Code *code, struct CCalls *calls,
     pair->id = id;
     pair->number = number;
     atomic_init(&pair->next, *head);
-    Counter_add(&code->cold.grown_bytes, sizeof *pair);
     // The release pairs with the acquire in first_in.
     atomic_store_explicit(head, pair, memory_order_release);
     return pair;
@@ -115,7 +112,7 @@ bool CCalls_note(struct Code *code, uint32_t unit, uint32_t id)
     }
     if (own || !id)
         return own || !changed;
-    pair = add(code, calls, number, id);
+    pair = add(calls, number, id);
     if (pair)
         atomic_store_explicit(&pair->newest, true, memory_order_relaxed);
     return false;

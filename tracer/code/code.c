@@ -238,30 +238,6 @@ struct LineRange Code_line_range(const struct Code *code)
                         code->who.line);
 }
 
-size_t Code_bytes(const struct Code *code)
-{
-    size_t size =
-        sizeof *code + strlen(code->who.name) + strlen(code->who.file) + 2;
-
-    size += code->layout.unit_count * (sizeof *code->layout.units + 2);
-    size += code->layout.site_count * sizeof *code->layout.sites +
-            code->who.line_table_size;
-    size += code->links.caller_room * sizeof *code->links.callers;
-    size += code->links.callee_room * sizeof *code->links.callees;
-    size += Specialisation_bytes(&code->poll.history);
-    if (code->layout.instructions)
-        size += (code->layout.instruction_count + 2) *
-                sizeof *code->layout.instructions;
-    size += LineHits_bytes(Code_lines(code));
-    if (code->layout.taken)
-        size += code->layout.site_count * sizeof *code->layout.taken;
-    if (code->hot.histogram)
-        size += sizeof *code->hot.histogram;
-    if (code->cold.latency)
-        size += sizeof *code->cold.latency;
-    return size;
-}
-
 void Code_take(struct Code *code, const struct Site *site)
 {
     counter_t *taken =
@@ -272,7 +248,6 @@ void Code_take(struct Code *code, const struct Site *site)
         taken = Heap_zeroed(count, sizeof *taken);
         if (!taken)
             return;
-        Counter_add(&code->cold.grown_bytes, count * sizeof *taken);
         // The release pairs with the acquire in Code_taken.
         atomic_store_explicit(&code->layout.taken, taken, memory_order_release);
     }

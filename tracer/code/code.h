@@ -25,7 +25,9 @@
 
 struct Code {
     // The comments name the thread that writes each member.
-    struct CodeHot hot; // Written by the counting thread at each hit.
+    // Written by the counting thread at each hit. The alignment also makes the
+    // size of struct Code a multiple of 64, so the heap aligns it (heap.h).
+    _Alignas(64) struct CodeHot hot;
     // Immutable. Read by the counting thread at each hit.
     struct CodeLayout layout;
     struct Share share; // the sampler.
@@ -84,7 +86,6 @@ struct Code *Code_new(uint32_t id, const struct CodeSource *source,
                       const struct Opcodes *opcodes, uint64_t threshold,
                       bool two_arms);
 void Code_free(struct Code *code);
-size_t Code_bytes(const struct Code *code);
 
 // Returns the numbers of samples per instruction, as an array of two parts, or
 // NULL. Each part has Code_instruction_count() entries, one for each

@@ -68,7 +68,4 @@ struct CodeCold {
     // CPU time after the window. `raised_missed` and `raised_rate` have the
     // bits of a double. A holder of the GIL writes both fields.
     counter_t raised_missed, raised_rate;
-    // Bytes of memory of the histogram, of `latency` and of the arrays in
-    // `links`.
-    counter_t grown_bytes;
 };

@@ -31,7 +31,6 @@ static struct Latency *make(struct Code *code)
     latency = Heap_zeroed(1, sizeof *latency);
     if (!latency)
         return NULL;
-    Counter_add(&code->cold.grown_bytes, sizeof *latency);
     // The release pairs with the acquire in Code_latency.
     atomic_store_explicit(&code->cold.latency, latency, memory_order_release);
     return latency;
@@ -60,10 +59,8 @@ static struct SuspendedCall *find(const struct Latency *latency, uint32_t frame)
     return open && open->begin ? open : NULL;
 }
 
-static void empty(struct Code *code, struct Latency *latency)
+static void empty(struct Latency *latency)
 {
-    Counter_add(&code->cold.grown_bytes,
-                -(uint64_t)latency->room * sizeof *latency->open);
     Heap_free(latency->open);
     latency->open = NULL;
     latency->open_count = latency->room = latency->lost = 0;
@@ -71,7 +68,7 @@ static void empty(struct Code *code, struct Latency *latency)
 
 // Enlarges the table for one more suspended call, if it is full. Returns false
 // if the table has OPEN_MOST calls or memory is out.
-static bool reserve(struct Code *code, struct Latency *latency)
+static bool reserve(struct Latency *latency)
 {
     struct SuspendedCall *old = latency->open, *open;
     uint32_t room = latency->room, i;
@@ -88,7 +85,6 @@ static bool reserve(struct Code *code, struct Latency *latency)
     for (i = 0; i < room; i++)
         if (old[i].begin)
             *slot_of(latency, old[i].frame) = old[i];
-    Counter_add(&code->cold.grown_bytes, (latency->room - room) * sizeof *open);
     Heap_free(old);
     return true;
 }
@@ -114,7 +110,7 @@ static void add(struct Latencies *latencies, struct Code *code,
 {
     struct SuspendedCall *open;
 
-    if (!reserve(code, latency))
+    if (!reserve(latency))
         return;
     if (!latency->open_count && !latency->listed) {
         latency->listed = true;
@@ -159,7 +155,7 @@ static void lose(struct Code *code, uint64_t begin)
     miss(latency, 1);
     latency->lost += !begin;
     if (latency->lost >= latency->open_count)
-        empty(code, latency);
+        empty(latency);
 }
 
 __attribute__((noinline)) static bool suspend(struct Latencies *latencies,
@@ -235,7 +231,7 @@ static bool end(struct Code *code, const struct CallPart *part)
     record(latency, part->end - open->begin, open->ran + ran_of(part));
     drop(latency, open);
     if (latency->lost >= latency->open_count)
-        empty(code, latency);
+        empty(latency);
     return true;
 }
 
@@ -259,7 +255,7 @@ void Latency_cut(struct Code *code)
     if (!latency || !latency->open_count)
         return;
     miss(latency, latency->open_count - latency->lost);
-    empty(code, latency);
+    empty(latency);
 }
 
 // --- The watch on the ends of calls
@@ -403,7 +399,7 @@ void Latency_look(struct Latencies *latencies)
             count(latencies, latency, latency->open_count, oldest(latency));
             link = &latency->next;
         } else {
-            empty(*link, latency);
+            empty(latency);
             latency->listed = false;
             *link = latency->next;
         }

@@ -144,8 +144,3 @@ void LineHits_read(struct LineHits *lines, uint64_t ticks, double hz)
         Counter_set(&line->read_hits, hits);
     }
 }
-
-size_t LineHits_bytes(const struct LineHits *lines)
-{
-    return lines ? sizeof *lines + lines->count * sizeof *lines->lines : 0;
-}

@@ -115,4 +115,3 @@ double LineHits_rate(const struct LineHits *lines, const struct LineHit *line,
 // Computes the counted rates again if half a second has passed since the newest
 // reading or the first hit.
 void LineHits_read(struct LineHits *lines, uint64_t ticks, double hz);
-size_t LineHits_bytes(const struct LineHits *lines); // `lines` may be NULL.

@@ -33,8 +33,6 @@ static bool add_caller(struct Code *code, uint32_t caller)
 
         if (!callers)
             return false;
-        Counter_add(&code->cold.grown_bytes,
-                    (room - code->links.caller_room) * sizeof *callers);
         code->links.callers = callers;
         code->links.caller_room = room;
     }
@@ -59,8 +57,6 @@ static void add_callee(struct Code *code, uint32_t callee)
         callees = Heap_resize(code->links.callees, room * sizeof *callees);
         if (!callees)
             return;
-        Counter_add(&code->cold.grown_bytes,
-                    (room - code->links.callee_room) * sizeof *callees);
         code->links.callees = callees;
         code->links.callee_room = (uint16_t)room;
     }

@@ -159,7 +159,6 @@ void Registry_unchain(struct Registry *registry, struct Code *code)
 
 void Registry_add(struct Registry *registry, struct Code *code)
 {
-    code->node.registered_bytes = (uint32_t)Code_bytes(code);
     code->node.previous_in_list = registry->last;
     atomic_init(&code->node.next_in_list, NULL);
     Registry_chain(registry, code);
@@ -174,7 +173,6 @@ void Registry_add(struct Registry *registry, struct Code *code)
         atomic_store_explicit(&registry->has_c, true, memory_order_relaxed);
     push_new(registry, code);
     atomic_fetch_add(&registry->count, 1);
-    atomic_fetch_add(&registry->bytes, code->node.registered_bytes);
 }
 
 static void unlink_from_list(struct Registry *registry, struct Code *code)
@@ -224,7 +222,6 @@ void Registry_retire(struct Registry *registry, struct Code *code,
         unchain(bucket_of_version(registry, code->who.version), code,
                 by_version);
     unlink_from_list(registry, code);
-    atomic_fetch_sub(&registry->bytes, code->node.registered_bytes);
     atomic_fetch_sub(&registry->count, 1);
     // The collector's thread may free the struct Code from now on.
     push_retired(registry, code);

@@ -36,8 +36,6 @@ struct Registry {
     // get no new hits. The governor writes `hits`, and Code_renew reads `hits`.
     _Atomic uint64_t hits;
     _Atomic uint64_t count;
-    // Bytes of memory of all code, as measured when the code was added.
-    _Atomic uint64_t bytes;
     _Atomic uint32_t newest_id; // The newest id of a struct Code.
     _Atomic bool has_c;         // True after a C function was added.
     struct Latencies latencies; // Guarded by the counting lock.

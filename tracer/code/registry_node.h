@@ -35,6 +35,4 @@ struct RegistryNode {
     // True if the collector's thread has taken the code out of the retired
     // code.
     bool taken;
-    // Number of bytes that this code has added to Registry.bytes.
-    uint32_t registered_bytes;
 };

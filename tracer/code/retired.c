@@ -91,8 +91,6 @@ static size_t fold(struct Retired *retired)
         if (is_less(&functions[i].totals, &functions[least].totals))
             least = i;
     add_totals(&retired->others, &functions[least].totals);
-    retired->bytes -=
-        strlen(functions[least].name) + strlen(functions[least].file) + 2;
     Heap_free(functions[least].name);
     Heap_free(functions[least].file);
     return least;
@@ -115,7 +113,6 @@ static struct RetiredFunction *make(struct Retired *retired, uint64_t hash,
     retired->hashes[place] = hash;
     retired->functions[place] = (struct RetiredFunction){
         .name = name, .file = file, .line = code->who.line};
-    retired->bytes += strlen(name) + strlen(file) + 2;
     return &retired->functions[place];
 }
 

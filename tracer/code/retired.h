@@ -44,7 +44,6 @@ struct Retired {
     size_t count;
     struct RetiredTotals others; // Sum of the totals of removed entries.
     uint64_t events;             // Number of events of all code objects.
-    size_t bytes;                // Bytes of the names and files of all entries.
 };
 
 void Retired_release(struct Retired *retired);

@@ -12,11 +12,6 @@ void Specialisation_release(struct Specialisation *history)
     memset(history, 0, sizeof *history);
 }
 
-size_t Specialisation_bytes(const struct Specialisation *history)
-{
-    return history->room * sizeof *history->known;
-}
-
 int Specialisation_copy(struct Specialisation *copy,
                         const struct Specialisation *history)
 {

@@ -28,7 +28,6 @@ struct Specialisation {
 };
 
 void Specialisation_release(struct Specialisation *history);
-size_t Specialisation_bytes(const struct Specialisation *history);
 // Copies the history for a thread that does not hold the GIL. The caller of
 // Specialisation_copy holds the log's mutex. Returns 0 or -ENOMEM.
 int Specialisation_copy(struct Specialisation *copy,

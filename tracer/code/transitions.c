@@ -22,11 +22,6 @@ void Transitions_init(struct Transitions *transitions,
     transitions->ms_ticks = (uint64_t)(Clock_hz(clock) / 1000);
 }
 
-static size_t label_bytes(const struct Label *label)
-{
-    return sizeof *label + strlen(label->function) + strlen(label->file) + 2;
-}
-
 static void forget(struct Transitions *transitions, struct Change *change)
 {
     struct Label *label = change->label;
@@ -36,7 +31,6 @@ static void forget(struct Transitions *transitions, struct Change *change)
         return;
     if (transitions->label == label)
         transitions->label = NULL;
-    transitions->bytes -= label_bytes(label);
     Heap_free(label);
 }
 
@@ -66,8 +60,6 @@ static struct Label *label_of(struct Transitions *transitions,
     }
     transitions->label = make_label(change);
     transitions->label_id = change->id;
-    if (transitions->label)
-        transitions->bytes += label_bytes(transitions->label);
     return transitions->label;
 }
 
@@ -252,16 +244,6 @@ void Transitions_fill(struct Transitions *transitions,
     fill_log(transitions, snapshot);
     fill_pairs(transitions, snapshot);
     pthread_mutex_unlock(&transitions->mutex);
-}
-
-size_t Transitions_bytes(struct Transitions *transitions)
-{
-    size_t bytes;
-
-    pthread_mutex_lock(&transitions->mutex);
-    bytes = transitions->bytes;
-    pthread_mutex_unlock(&transitions->mutex);
-    return bytes;
 }
 
 size_t Transitions_since(struct Transitions *transitions, uint64_t *from,

@@ -69,7 +69,6 @@ struct Transitions {
     // Label of the newest change. The change's log owns the label.
     struct Label *label;
     uint32_t label_id; // Id of the function to which `label` belongs.
-    size_t bytes;      // Bytes of memory of all labels.
     // `first` has the changes from a base opcode, and `turned` has the changes
     // from a specialised opcode. Many changes from base opcodes, as at the
     // start of a big program, thus do not push deoptimisations out of the logs.
@@ -110,5 +109,3 @@ void Transitions_fill(struct Transitions *transitions,
 // Returns the number of copied changes.
 size_t Transitions_since(struct Transitions *transitions, uint64_t *from,
                          struct Change changes[2 * TRANSITIONS_KEPT]);
-// Returns the number of bytes of all labels, for the account of memory.
-size_t Transitions_bytes(struct Transitions *transitions);

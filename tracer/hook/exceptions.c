@@ -39,12 +39,6 @@ static size_t size_of(const char *text)
     return text ? strlen(text) + 1 : 0;
 }
 
-static size_t bytes_of(const struct ExceptionLabel *label)
-{
-    return sizeof *label + size_of(label->type) + size_of(label->function) +
-           size_of(label->file);
-}
-
 // Returns how many bytes of the type's name to copy. The copy has at most
 // EXCEPTION_TYPE_SIZE - 1 bytes, and ends with a whole character.
 static size_t type_length(const char *type)
@@ -92,8 +86,6 @@ static void set_label(struct Exceptions *exceptions, struct ExceptionKind *kind,
 {
     struct ExceptionLabel *old = label_of(kind);
 
-    if (label)
-        Counter_add(&exceptions->label_bytes, bytes_of(label));
     // This store pairs with the acquire in ExceptionRows_fill.
     atomic_store_explicit(&kind->label, label, memory_order_release);
     if (!old)
@@ -105,12 +97,6 @@ static void set_label(struct Exceptions *exceptions, struct ExceptionKind *kind,
         ;
 }
 
-uint64_t Exceptions_bytes(const struct Exceptions *exceptions)
-{
-    return Counter_get(&exceptions->label_bytes) -
-           Counter_get(&exceptions->freed_bytes);
-}
-
 void Exceptions_free_old(struct Exceptions *exceptions)
 {
     struct ExceptionLabel *label = atomic_exchange_explicit(
@@ -119,7 +105,6 @@ void Exceptions_free_old(struct Exceptions *exceptions)
 
     for (; label; label = next) {
         next = label->next;
-        Counter_add(&exceptions->freed_bytes, bytes_of(label));
         Heap_free(label);
     }
 }

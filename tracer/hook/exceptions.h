@@ -112,9 +112,6 @@ struct Exceptions {
     // Before this time (ticks), no kind is replaced by a new kind.
     uint64_t next_search;
     struct ExceptionEntry cache[EXCEPTION_SETS][EXCEPTION_SET_SIZE];
-    // Bytes of all labels that were made since the start, and of those that
-    // were freed.
-    counter_t label_bytes, freed_bytes;
     counter_t phase; // enum ExceptionPhase
     // ns of CPU time of the process at the beginning of the window or gap.
     counter_t cpu_ns;
@@ -265,9 +262,6 @@ void Exceptions_lose(struct Exceptions *exceptions);
 // and all exceptions are counted.
 void Exceptions_limit(struct Exceptions *exceptions, uint64_t ticks,
                       double rate, double factor);
-// Returns the bytes of memory of all labels. Only the thread that frees labels
-// calls Exceptions_bytes.
-uint64_t Exceptions_bytes(const struct Exceptions *exceptions);
 // Frees labels that no kind uses any more. A program that makes types or code
 // again and again replaces many labels. Only the thread that builds snapshots
 // calls Exceptions_free_old, while it holds Session.draining.

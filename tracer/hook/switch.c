@@ -12,11 +12,6 @@
 
 #define FIRST_FRAMES 16
 
-static size_t bytes_of(const struct Stack *stack)
-{
-    return (size_t)(stack->limit + 1 - stack->bottom) * sizeof(struct Frame);
-}
-
 static void lose(const struct Frame *frame)
 {
     if (frame->code)
@@ -53,7 +48,6 @@ static void abandon(struct ThreadTrace *trace, struct Stack *stack)
         lose(stack->top);
         trace->active[stack->top->id % THREAD_TRACE_ACTIVE]--;
     }
-    trace->stack_bytes -= bytes_of(stack);
     Stack_free(stack);
 }
 
@@ -99,10 +93,7 @@ static struct Stack *empty_stack(struct ThreadTrace *trace)
         stack->bottom->self = 0;
         return stack;
     }
-    stack = Stack_new(FIRST_FRAMES);
-    if (stack)
-        trace->stack_bytes += bytes_of(stack);
-    return stack;
+    return Stack_new(FIRST_FRAMES);
 }
 
 // Searches for a stack that was parked without a root, because the

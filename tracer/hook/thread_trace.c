@@ -36,7 +36,6 @@ struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
     }
     trace->top = trace->bottom = trace->stack->bottom;
     trace->limit = trace->stack->limit;
-    trace->stack_bytes = FIRST_FRAMES * sizeof *trace->bottom;
     trace->registry = registry;
     trace->contention = contention;
     trace->cost = cost;
@@ -64,8 +63,6 @@ void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks)
     Stack_free(trace->spare);
     trace->spare = NULL;
     trace->stack->root = trace->chunk = 0;
-    trace->stack_bytes =
-        (size_t)(trace->limit + 1 - trace->bottom) * sizeof *trace->bottom;
     trace->top = trace->bottom;
     memset(trace->bottom, 0, sizeof *trace->bottom);
     memset(trace->active, 0, sizeof trace->active);
@@ -170,7 +167,6 @@ bool ThreadTrace_grow(struct ThreadTrace *trace)
     trace->top = frames + (trace->top - old);
     trace->limit = frames + 2 * count - 1;
     trace->bottom = frames;
-    trace->stack_bytes += count * sizeof *frames;
     // The old frames are freed last, because a forked child frees the frames at
     // `bottom`.
     Heap_free(old);

@@ -80,8 +80,6 @@ struct ThreadTrace {
     uintptr_t chunk;
     counter_t overhead; // Ticks that were spent in hooks.
     counter_t unwound;  // Number of frames that ended without an event.
-    // Bytes of memory of all shadow stacks of the thread.
-    _Atomic size_t stack_bytes;
     struct Registry *registry;
     // EVENT_RESUME if the next event continues a suspended call, otherwise
     // EVENT_ENTER.
@@ -158,12 +156,6 @@ struct ThreadTrace *ThreadTrace_new(struct Registry *registry,
                                     struct Contention *contention,
                                     const int64_t cost[HOOK_KINDS]);
 void ThreadTrace_free(struct ThreadTrace *trace);
-// Returns the bytes of memory of the thread's shadow stacks. Any thread may
-// call ThreadTrace_stack_bytes.
-static inline size_t ThreadTrace_stack_bytes(const struct ThreadTrace *trace)
-{
-    return atomic_load_explicit(&trace->stack_bytes, memory_order_relaxed);
-}
 // Forgets all open frames and sets the counts of the record to 0, at the time
 // `ticks`.
 void ThreadTrace_reset(struct ThreadTrace *trace, uint64_t ticks);

@@ -71,7 +71,6 @@ static void record_first(struct Code *code, uint64_t self)
         !Counter_get(&code->hot.waited_cycles))
         Histogram_add(histogram, Counter_get(&code->hot.self_cycles) - self);
     Histogram_add(histogram, self);
-    Counter_add(&code->cold.grown_bytes, sizeof *histogram);
     // The release pairs with the acquire in Code_histogram.
     atomic_store_explicit(&code->hot.histogram, histogram,
                           memory_order_release);

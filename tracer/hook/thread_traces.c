@@ -304,13 +304,9 @@ struct ThreadTotals ThreadTraces_sum(struct ThreadTraces *traces)
     sum.paid = traces->ended_paid;
     sum.lost = traces->ended_lost;
     for (trace = traces->first; trace; trace = trace->next) {
-        sum.count++;
         sum.overhead += overhead_of(trace);
         sum.paid += Counter_get(&trace->paid);
         sum.lost += lost_of(trace);
-        sum.bytes += sizeof *trace + ThreadTrace_stack_bytes(trace);
-        if (trace->ring)
-            sum.bytes += RING_EVENTS * sizeof(struct Event);
     }
     pthread_mutex_unlock(&traces->mutex);
     return sum;

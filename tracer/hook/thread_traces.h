@@ -38,8 +38,6 @@ struct ThreadTotals {
     uint64_t overhead; // Sum of `overhead` minus `stolen`.
     uint64_t paid;     // Sum of `paid`.
     uint64_t lost;     // Number of timeline events that full rings dropped.
-    uint64_t bytes;
-    unsigned count;
 };
 
 struct TracedThread {

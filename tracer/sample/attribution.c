@@ -259,8 +259,6 @@ static struct ShareParts *prepare(struct Code *code)
         return parts;
     room = Heap_zeroed(1, sizeof(struct Breakdown));
     atomic_store_explicit(&parts->callers, room, memory_order_release);
-    Counter_add(&share->bytes,
-                sizeof(struct Breakdown) + (samples + count + 2) * 4);
     return parts;
 }
 
@@ -333,8 +331,8 @@ static void init_time(struct SampleTime *time, const struct SampledStack *stack,
 
 // Credits a sample's waiting time to the kind of the wait. `own` is true for
 // the function that waits itself, and false for its callers.
-static void credit_waits(struct Share *share, struct ShareParts *parts,
-                         struct SampleTime *time, bool own)
+static void credit_waits(struct ShareParts *parts, struct SampleTime *time,
+                         bool own)
 {
     bool known = time->kind != WAIT_UNKNOWN || time->starved.ns > 0;
     struct ShareWaits *waits;
@@ -342,7 +340,7 @@ static void credit_waits(struct Share *share, struct ShareParts *parts,
 
     if (!(time->waited.ns > 0) || !known)
         return;
-    waits = Share_own_waits(share, parts);
+    waits = Share_own_waits(parts);
     if (!waits)
         return;
     values = own ? waits->own : waits->total;
@@ -351,14 +349,13 @@ static void credit_waits(struct Share *share, struct ShareParts *parts,
     ShareValue_credit(&values[WAITS_CPU], &time->starved);
 }
 
-static void credit_cumulative(struct Share *share, struct ShareParts *parts,
-                              struct SampleTime *time)
+static void credit_cumulative(struct ShareParts *parts, struct SampleTime *time)
 {
     ShareValue_credit(&parts->cumulative, &time->all);
     ShareValue_credit(&parts->cumulative_wait, &time->waited);
     ShareValue_credit(&parts->cumulative_c, &time->in_c);
     ShareValue_credit(&parts->cumulative_gc, &time->in_garbage);
-    credit_waits(share, parts, time, false);
+    credit_waits(parts, time, false);
 }
 
 // Returns true if a coroutine's frame runs because of a call, and not because
@@ -425,7 +422,7 @@ static struct Code *add_stack(struct Attribution *attribution,
             code->share.stamp = attribution->stamp;
             parts = prepare(code);
             if (parts)
-                credit_cumulative(&code->share, parts, time);
+                credit_cumulative(parts, time);
             still_ns = i < stack->tag.frame ? time->still_ns : time->tagged_ns;
             if (parts && still_ns && code->who.own)
                 ShareStill_add(
@@ -650,7 +647,7 @@ static void credit_own(struct Share *share, struct SampleTime *time, bool in_c)
     if (!parts)
         return;
     ShareValue_credit(&parts->wait, &time->waited);
-    credit_waits(share, parts, time, true);
+    credit_waits(parts, time, true);
     ShareValue_credit(&parts->wait_to_run, &time->to_run);
     if (in_c)
         ShareValue_credit(&parts->in_c, &time->ran);

@@ -307,13 +307,3 @@ struct LoopRates EventLoop_rates(const struct EventLoops *loops,
                      : NAN,
     };
 }
-
-size_t EventLoops_bytes(const struct EventLoops *loops)
-{
-    size_t bytes = loops->stalls ? STALLS * sizeof *loops->stalls : 0;
-
-    for (unsigned i = 0; i < loops->count; i++)
-        bytes +=
-            loops->loops[i].observed ? sizeof *loops->loops[i].observed : 0;
-    return bytes;
-}

@@ -223,4 +223,3 @@ static inline bool EventLoops_are_off(const struct EventLoops *loops)
 // Returns true if the thread has an event loop in which no step runs. Returns
 // false if steps are not observed.
 bool EventLoops_is_idle(struct EventLoops *loops, pid_t tid);
-size_t EventLoops_bytes(const struct EventLoops *loops);

@@ -383,10 +383,6 @@ void FunctionRow_fill(struct Arena *arena, struct SharedRow *row,
     f->age_s = age_of(code, at);
     fill_specialized(f, code);
     row->events = Code_events(code);
-    // `row->bytes` is not part of Registry.bytes.
-    row->bytes = (uint32_t)(Counter_get(&code->cold.grown_bytes) +
-                            Counter_get(&code->share.bytes) +
-                            f->latency_count * sizeof(struct LatencyTotals));
     PartsRow_fill(arena, f, code, at);
     fill_callers(arena, f, code, at);
 }

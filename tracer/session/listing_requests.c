@@ -374,17 +374,6 @@ unsigned ListingRequests_pause_ms(struct ListingRequests *requests,
                                         : most;
 }
 
-size_t ListingRequests_bytes(struct ListingRequests *requests)
-{
-    size_t bytes = 0;
-    unsigned i;
-
-    for (i = 0; i < LISTING_ENTRIES; i++)
-        if (requests->entries[i].text)
-            bytes += OperandText_bytes(requests->entries[i].text);
-    return bytes;
-}
-
 void ListingRequests_close(struct ListingRequests *requests)
 {
     unsigned i;

@@ -106,7 +106,5 @@ void ListingRequests_serve(struct ListingRequests *requests);
 // `most`.
 unsigned ListingRequests_pause_ms(struct ListingRequests *requests,
                                   unsigned most);
-// Returns the number of bytes of memory that the operand text occupies.
-size_t ListingRequests_bytes(struct ListingRequests *requests);
 // Refuses all queued requests and all later requests.
 void ListingRequests_close(struct ListingRequests *requests);

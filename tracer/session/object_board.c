@@ -70,13 +70,6 @@ struct ObjectTable *ObjectBoard_set(struct ObjectBoard *board,
     return old;
 }
 
-size_t ObjectBoard_bytes(const struct ObjectBoard *board)
-{
-    return ObjectBoard_is_kept(board)
-               ? sizeof(struct Objects) + 2 * sizeof(struct ObjectTable)
-               : 0;
-}
-
 // --- The table -------------------------------------------------------------
 
 struct Creator {

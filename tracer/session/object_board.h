@@ -51,7 +51,6 @@ bool ObjectBoard_is_kept(const struct ObjectBoard *board);
 struct ObjectTable *ObjectBoard_set(struct ObjectBoard *board,
                                     struct ObjectTable *table,
                                     const char *trouble);
-size_t ObjectBoard_bytes(const struct ObjectBoard *board);
 // Fills the table with the most important types and with the functions that
 // create most of their objects.
 void ObjectTable_fill(struct ObjectTable *table, const struct Objects *objects);

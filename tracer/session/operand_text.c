@@ -24,17 +24,6 @@ void OperandText_free(struct OperandText *operands)
     Heap_free(operands);
 }
 
-size_t OperandText_bytes(const struct OperandText *operands)
-{
-    size_t bytes = sizeof *operands;
-    unsigned i;
-
-    for (i = 0; i < TEXT_KINDS; i++)
-        bytes += operands->lists[i].text.capacity +
-                 operands->lists[i].start.capacity;
-    return bytes;
-}
-
 int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,
                     const char *text)
 {

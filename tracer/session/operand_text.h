@@ -28,7 +28,6 @@ struct OperandText {
 // Returns NULL if there is no memory.
 struct OperandText *OperandText_new(uint32_t id);
 void OperandText_free(struct OperandText *operands); // `operands` may be NULL.
-size_t OperandText_bytes(const struct OperandText *operands);
 // Appends the text of an argument of the given kind. Returns 0 or -ENOMEM.
 int OperandText_add(struct OperandText *operands, enum OperandTextKind kind,
                     const char *text);

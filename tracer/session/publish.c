@@ -26,19 +26,6 @@ struct Snapshot *Publish_blank(struct Publish *publish)
     return spare;
 }
 
-static size_t bytes_of(const struct Snapshot *snapshot)
-{
-    return snapshot ? Snapshot_bytes(snapshot) : 0;
-}
-
-size_t Publish_bytes(struct Publish *publish)
-{
-    size_t bytes = bytes_of(publish->spare) + bytes_of(Publish_get(publish));
-
-    Publish_put(publish);
-    return bytes;
-}
-
 void Publish_trim(struct Publish *publish)
 {
     Snapshot_free(publish->spare);

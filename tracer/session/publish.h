@@ -22,10 +22,8 @@ struct Publish {
 void Publish_set(struct Publish *publish, struct Snapshot *snapshot);
 // Returns an empty snapshot in which the next one is built, or NULL if there is
 // no memory. The caller owns the empty snapshot. Only the thread that sets
-// snapshots calls Publish_blank, Publish_bytes and Publish_trim.
+// snapshots calls Publish_blank and Publish_trim.
 struct Snapshot *Publish_blank(struct Publish *publish);
-// Returns the number of bytes of memory that the snapshots occupy.
-size_t Publish_bytes(struct Publish *publish);
 // Frees the memory that is kept for the next snapshot.
 void Publish_trim(struct Publish *publish);
 // Begins an RCU read section that lasts until Publish_put. Returns the newest

@@ -101,7 +101,6 @@ static void count_row(struct Roll *roll, const struct SharedRow *row, int sign)
     const struct Function *f = &row->function;
 
     roll->events += one * row->events;
-    roll->bytes += one * row->bytes;
     roll->sites_dark += one * f->dark_sites;
     roll->sites_armed += one * (f->sites - f->dark_sites);
     roll->states[f->state] += one;
@@ -110,7 +109,6 @@ static void count_row(struct Roll *roll, const struct SharedRow *row, int sign)
 static void fill_sums(const struct Roll *roll, struct Snapshot *snapshot)
 {
     snapshot->events += roll->events;
-    snapshot->memory_bytes += roll->bytes;
     snapshot->sites_armed = roll->sites_armed;
     snapshot->sites_dark = roll->sites_dark;
     snapshot->states_armed = roll->states[STATE_ARMED];
@@ -284,7 +282,7 @@ static void give_up(struct Roll *roll, struct RowLog *log, double uptime_s)
         roll->entries[i].row = NULL;
     RowLog_fail(log, uptime_s);
     roll->all = true;
-    roll->events = roll->bytes = roll->sites_armed = roll->sites_dark = 0;
+    roll->events = roll->sites_armed = roll->sites_dark = 0;
     memset(roll->states, 0, sizeof roll->states);
 }
 

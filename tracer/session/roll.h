@@ -48,7 +48,7 @@ struct Roll {
     bool sampled, sees, waits;
     // Value of ExceptionRows_state at the newest snapshot.
     uint8_t exceptions;
-    uint64_t events, bytes; // Sums over all rows.
+    uint64_t events; // Sum over all rows.
     uint64_t sites_armed, sites_dark;
     // Number of functions in each state (enum FunctionState).
     uint64_t states[3];

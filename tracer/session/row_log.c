@@ -40,25 +40,6 @@ void RowLog_reclaim(struct RowLog *log)
     log->spare = block;
 }
 
-static size_t bytes_of(const struct RowBlock *block)
-{
-    size_t bytes = 0;
-
-    for (; block; block = block->next)
-        bytes += sizeof *block + Arena_bytes(&block->arena);
-    return bytes;
-}
-
-size_t RowLog_bytes(const struct RowLog *log)
-{
-    size_t bytes =
-        bytes_of(log->begun) + bytes_of(log->dead) + bytes_of(log->spare);
-
-    for (size_t i = 0; i < log->block_count; i++)
-        bytes += bytes_of(log->blocks[i]);
-    return bytes;
-}
-
 static struct RowBlock *new_block(struct RowLog *log)
 {
     struct RowBlock *block = log->spare;
@@ -138,7 +119,6 @@ static void move_row(struct RowLog *log, const struct SharedRow *from)
     to->moment = copy_moment(log, from->moment);
     to->slot = from->slot;
     to->events = from->events;
-    to->bytes = from->bytes;
     log->count--; // The row was already counted in its old block.
     to->function.name = Arena_text(&log->begun->arena, from->function.name);
     to->function.file = Arena_text(&log->begun->arena, from->function.file);

@@ -58,4 +58,3 @@ void RowLog_fail(struct RowLog *log, double uptime_s);
 // RowLog_reclaim is called when no thread reads the snapshot before the newest
 // one any more. Frees the dropped blocks except one, which becomes `spare`.
 void RowLog_reclaim(struct RowLog *log);
-size_t RowLog_bytes(const struct RowLog *log);

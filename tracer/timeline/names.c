@@ -14,13 +14,6 @@ void Names_init(struct Names *names)
     pthread_mutex_init(&names->mutex, NULL);
     names->retired = NULL;
     names->count = 0;
-    names->bytes = 0;
-}
-
-static size_t text_bytes(const struct RetiredName *retired)
-{
-    return retired->name ? strlen(retired->name) + strlen(retired->file) + 2
-                         : 0;
 }
 
 static uint32_t *place_of(struct RetiredNames *retired, uint32_t id)
@@ -72,29 +65,15 @@ void Names_release(struct Names *names)
 void Names_retire(struct Names *names, struct Code *code)
 {
     pthread_mutex_lock(&names->mutex);
-    if (!names->retired) {
+    if (!names->retired)
         names->retired = Heap_zeroed(1, sizeof *names->retired);
-        names->bytes = names->retired ? sizeof *names->retired : 0;
-    }
     if (names->retired) {
         size_t slot = names->count++ % NAMES_ROOM;
 
-        names->bytes -= text_bytes(&names->retired->slots[slot]);
         forget(names->retired, slot);
         keep(names->retired, slot, code);
-        names->bytes += text_bytes(&names->retired->slots[slot]);
     }
     pthread_mutex_unlock(&names->mutex);
-}
-
-size_t Names_bytes(struct Names *names)
-{
-    size_t bytes;
-
-    pthread_mutex_lock(&names->mutex);
-    bytes = names->bytes;
-    pthread_mutex_unlock(&names->mutex);
-    return bytes;
 }
 
 size_t Names_retired(struct Names *names, uint32_t *ids)

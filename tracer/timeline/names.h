@@ -35,14 +35,12 @@ struct Names {
     pthread_mutex_t mutex;
     struct RetiredNames *retired; // NULL until the first name is retired.
     uint64_t count;               // Number of all names ever retired.
-    size_t bytes;                 // Bytes of memory of the kept names.
 };
 
 void Names_init(struct Names *names);
 void Names_release(struct Names *names);
 // Moves the names out of a retired code object into the ring.
 void Names_retire(struct Names *names, struct Code *code);
-size_t Names_bytes(struct Names *names);
 // Stores in `ids` the ids of all functions whose names are kept, at most
 // NAMES_ROOM. Returns the number of stored ids.
 size_t Names_retired(struct Names *names, uint32_t *ids);
