@@ -141,7 +141,7 @@ TEST_WITH(a_function_and_its_instructions, set_up, tear_down)
          .hits = 1290000,
          .cycles = NAN},
     };
-    struct ListingDetail detail = {1, rows, 5, false};
+    struct ListingDetail detail = {rows, 5, false};
     struct ReportPart part = {
         .ranked.function = &function,
         .detail = &detail,
@@ -207,7 +207,7 @@ TEST_WITH(what_is_null_is_left_out, set_up, tear_down)
         .cpu_share = NULL_F64,
         .state = STATE_ARMED,
     };
-    struct ListingDetail detail = {1, NULL, 0, false};
+    struct ListingDetail detail = {NULL, 0, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     report(&part, 1, NULL);
 
@@ -218,7 +218,7 @@ TEST_WITH(what_is_null_is_left_out, set_up, tear_down)
 // Writes the report about a snapshot with one function.
 static void report_of(struct Function *function)
 {
-    struct ListingDetail detail = {1, NULL, 0, false};
+    struct ListingDetail detail = {NULL, 0, false};
     struct ReportPart part = {.ranked.function = function, .detail = &detail};
 
     snapshot->functions = function;
@@ -302,7 +302,7 @@ TEST_WITH(those_without_a_row_are_summed_up, set_up, tear_down)
 TEST_WITH(hostile_text_is_harmless, set_up, tear_down)
 {
     struct Function function;
-    struct ListingDetail detail = {1, NULL, 0, false};
+    struct ListingDetail detail = {NULL, 0, false};
     struct ReportPart part = {.ranked.function = &function, .detail = &detail};
     char *name = malloc(10001);
     size_t i;

@@ -4,6 +4,7 @@
 #include "tracer/base/rcu.h"
 #include "tracer/session/builder.h"
 #include "tracer/session/c_rates.h"
+#include "tracer/session/counters.h"
 #include "tracer/session/recorder.h"
 
 #include <time.h>
@@ -56,7 +57,7 @@ static void drain_trace(void *context, struct ThreadTrace *trace, bool ended)
     if (ended && trace->track)
         Timeline_end(session->timeline, trace->track);
     pthread_mutex_unlock(&session->tracks);
-    Counters_add(&session->counters, trace, ended);
+    Counters_add(session, trace, ended);
 }
 
 // Empties a full ring of events. The thread that counts hits calls empty_ring.
@@ -119,7 +120,7 @@ static void drain(struct Session *session)
 {
     Counting_catch_up(&session->engine->counting);
     drain_rearmed(session);
-    Counters_begin(&session->counters, session->timeline);
+    Counters_begin(session);
     ThreadTraces_visit(&session->engine->traces, drain_trace, session);
     reclaim(session);
     Exceptions_free_old(&session->engine->exceptions);
@@ -251,8 +252,5 @@ void Collect_init(struct Session *session)
             (struct RingOverflow){empty_ring, session};
     session->collected_s = 0;
     session->counters.then_s = Now_s(CLOCK_MONOTONIC);
-    session->counters.source = (struct CounterSource){
-        &session->account, session->engine->registry, &session->roll,
-        &session->transitions, &session->engine->clock};
     Collector_init(&session->collector, &work);
 }

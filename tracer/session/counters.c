@@ -20,77 +20,78 @@ static double measured(struct Account *account)
     return share;
 }
 
-static void put(const struct Counters *counters, enum OwnEventCounter which,
+static void put(struct Session *session, enum OwnEventCounter which,
                 unsigned ms, double value, unsigned thread)
 {
     struct Event event;
 
     if (!(value >= 0)) // NaN and values below 0 mean unknown.
         return;
-    event = OwnEvent_counter(counters->ticks, which, ms,
+    event = OwnEvent_counter(session->counters.ticks, which, ms,
                              (uint64_t)(value + 0.5), thread);
-    Timeline_add(counters->timeline, &event, 1);
+    Timeline_add(session->timeline, &event, 1);
 }
 
 // Adds to the timeline which instructions have changed their specialised form.
 // The oldest changes are missing if there are more than the log of changes can
 // hold.
-static void put_changes(struct Counters *counters)
+static void put_changes(struct Session *session)
 {
     struct Change *changes = Heap_alloc(2 * TRANSITIONS_KEPT * sizeof *changes);
     size_t i;
 
     if (!changes) // If memory is out, the next call adds them.
         return;
-    i = Transitions_since(counters->source.transitions, &counters->change,
+    i = Transitions_since(&session->transitions, &session->counters.change,
                           changes);
     while (i-- > 0) {
         const struct Change *change = &changes[i];
         struct Event event = OwnEvent_change(
             change->ticks, change->id, change->line, change->from, change->to);
 
-        Timeline_add(counters->timeline, &event, 1);
+        Timeline_add(session->timeline, &event, 1);
     }
     Heap_free(changes);
 }
 
-void Counters_begin(struct Counters *counters, struct Timeline *timeline)
+void Counters_begin(struct Session *session)
 {
-    const struct CounterSource *source = &counters->source;
+    struct Counters *counters = &session->counters;
     double now = Now_s(CLOCK_MONOTONIC), past = now - counters->then_s;
 
-    counters->timeline = timeline;
-    counters->due = timeline && (past >= PERIOD_S || counters->last);
-    counters->ticks = Clock_read(source->clock);
+    counters->due = session->timeline && (past >= PERIOD_S || counters->last);
+    counters->ticks = Clock_read(&session->engine->clock);
     counters->ms =
         past < LONGEST_MS / 1e3 ? (unsigned)(past * 1e3) + 1 : LONGEST_MS;
     if (!counters->due)
         return;
     counters->then_s = now;
-    put_changes(counters);
-    put(counters, OWN_EVENT_OVERHEAD, 0, 1e6 * measured(source->account), 0);
-    put(counters, OWN_EVENT_ARMED, 0,
-        (double)Roll_count_armed(source->roll, source->registry, now), 0);
+    put_changes(session);
+    put(session, OWN_EVENT_OVERHEAD, 0, 1e6 * measured(&session->account), 0);
+    put(session, OWN_EVENT_ARMED, 0,
+        (double)Roll_count_armed(&session->roll, session->engine->registry,
+                                 now),
+        0);
 }
 
-void Counters_add(struct Counters *counters, struct ThreadTrace *trace,
+void Counters_add(struct Session *session, struct ThreadTrace *trace,
                   bool ended)
 {
+    const struct Counters *counters = &session->counters;
     uint64_t cpu_ns;
     double used;
 
-    if (!counters->timeline || !(counters->due || ended) ||
-        trace->number >= OWN_EVENT_THREADS)
+    if (!(counters->due || ended) || trace->number >= OWN_EVENT_THREADS)
         return;
     cpu_ns = ThreadTrace_cpu_ns(trace);
     used =
         cpu_ns > trace->counted_ns ? (double)(cpu_ns - trace->counted_ns) : 0;
     // One ns of CPU time per ms is a millionth of a core.
     if (used > 0 || trace->counted_busy) {
-        put(counters, OWN_EVENT_CPU, counters->ms, used / counters->ms,
+        put(session, OWN_EVENT_CPU, counters->ms, used / counters->ms,
             trace->number);
         if (ended)
-            put(counters, OWN_EVENT_CPU, 0, 0, trace->number);
+            put(session, OWN_EVENT_CPU, 0, 0, trace->number);
     }
     trace->counted_ns = cpu_ns;
     trace->counted_busy = used > 0;

@@ -157,8 +157,7 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
         row->offset = 2 * unit;
         row->line = lines[unit];
         row->opcode = opcode;
-        row->oparg = code->who.bytecode[2 * unit + 1];
-        row->argument = argument << 8 | row->oparg;
+        row->argument = argument << 8 | code->who.bytecode[2 * unit + 1];
         row->cycles = NAN;
         // An EXTENDED_ARG has the same instruction number as the instruction
         // after it.
@@ -181,11 +180,6 @@ static void read_instructions(struct Walk *walk, const uint32_t *lines)
 static bool is_jump(const struct Walk *walk, size_t row)
 {
     return Opcodes_jumps(walk->opcodes, walk->rows[row].opcode);
-}
-
-static bool is_backward(const struct Walk *walk, size_t row)
-{
-    return Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode);
 }
 
 // Marks the rows to which a loop may jump at its end. The target depends on
@@ -214,7 +208,9 @@ static void mark_targets(struct Walk *walk)
         if (!is_jump(walk, row))
             continue;
         unit = walk->steps[row].end;
-        unit += is_backward(walk, row) ? -step : step;
+        unit += Opcodes_jumps_back(walk->opcodes, walk->rows[row].opcode)
+                    ? -step
+                    : step;
         if (unit < 0 || unit >= walk->code->layout.unit_count)
             // A jump out of the bytecode shows that the bytecode does not
             // belong to this interpreter.
@@ -231,12 +227,6 @@ static void mark_targets(struct Walk *walk)
 }
 
 // --- Hits and cycles ---
-
-// Returns true if control never continues at the next row.
-static bool is_end(const struct Walk *walk, size_t row)
-{
-    return Opcodes_ends(walk->opcodes, walk->rows[row].opcode);
-}
 
 static bool has_opcode(const struct Walk *walk, const char *name)
 {
@@ -295,7 +285,7 @@ static void spread_sites(struct Walk *walk, bool conserved)
             known = true;
             hits = site_hits(site, end);
             cycles = site_cycles(site, end);
-        } else if (is_end(walk, row)) {
+        } else if (Opcodes_ends(walk->opcodes, at->opcode)) {
             known = false;
             cycles = NAN;
         }
@@ -429,7 +419,7 @@ int ListingDetail_init(struct ListingDetail *detail, const struct Code *code,
         // The bytecode of a stand-in (for C code) never runs, so it has no
         // rows.
         *detail = (struct ListingDetail){
-            code->hot.id, walk.rows, Code_is_stand_in(code) ? 0 : walk.count,
+            walk.rows, Code_is_stand_in(code) ? 0 : walk.count,
             code->layout.instructions != NULL};
         walk.rows = NULL;
         error = 0;

@@ -13,7 +13,6 @@ struct ListingDetailRow {
     uint32_t offset; // Offset of the instruction in bytes.
     uint32_t line;   // Line in the source file, or 0.
     uint8_t opcode;  // The unspecialised (base) opcode.
-    uint8_t oparg;   // Low byte of the instruction's argument.
     // The instruction's whole argument, with all EXTENDED_ARGs.
     uint32_t argument;
     // The last known form of the instruction's opcode, which may be
@@ -45,7 +44,6 @@ struct ListingDetailRow {
 };
 
 struct ListingDetail {
-    uint32_t id;
     struct ListingDetailRow *rows;
     size_t row_count;
     // True in precise mode, in which hits and cycles are measured for each

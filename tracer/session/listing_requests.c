@@ -231,11 +231,9 @@ static void refuse(struct ListingRequests *requests,
                    const struct ListingRequest *request, int error,
                    const char *why)
 {
-    struct Message answer = {.type = MESSAGE_ERROR, .number = (uint64_t)error};
-    char text[160];
+    struct Message answer = {
+        .type = MESSAGE_ERROR, .number = (uint64_t)error, .text = (char *)why};
 
-    snprintf(text, sizeof text, "%s", why);
-    answer.text = text;
     send(requests, request, &answer);
 }
 

@@ -34,63 +34,57 @@ const char *NativeStacks_trouble(void)
                : NULL;
 }
 
+// A C function on a line of the listing.
 struct Found {
-    struct ListingNative *natives;
-    uint32_t ids[LISTING_NATIVES];
+    uint32_t line, id;
+    uint64_t ns;
+};
+
+struct FoundList {
+    struct Found all[LISTING_NATIVES]; // The largest time comes first.
     size_t count;
 };
 
-static void swap(struct Found *found, size_t i, size_t j)
-{
-    struct ListingNative native = found->natives[i];
-    uint32_t id = found->ids[i];
-
-    found->natives[i] = found->natives[j];
-    found->ids[i] = found->ids[j];
-    found->natives[j] = native;
-    found->ids[j] = id;
-}
-
-// Inserts a C function into the list, which begins with the largest time. If
-// the list is full, the smallest time is dropped.
+// Inserts a C function into the list. If the list is full, the smallest time is
+// dropped.
 static void add(void *context, uint32_t line, uint32_t id, uint64_t ns)
 {
-    struct Found *found = context;
-    size_t at = found->count;
+    struct FoundList *list = context;
+    bool full = list->count == LISTING_NATIVES;
+    size_t at = list->count - full;
 
-    if (at == LISTING_NATIVES && found->natives[at - 1].ns >= ns)
+    if (full && list->all[at].ns >= ns)
         return;
-    if (at == LISTING_NATIVES)
-        at--;
-    else
-        found->count++;
-    found->natives[at] = (struct ListingNative){
-        .line = line ? line : NULL_U64, .ns = ns, .address = NULL_U64};
-    found->ids[at] = id;
-    for (; at && found->natives[at - 1].ns < ns; at--)
-        swap(found, at, at - 1);
+    list->count += !full;
+    for (; at && list->all[at - 1].ns < ns; at--)
+        list->all[at] = list->all[at - 1];
+    list->all[at] = (struct Found){line, id, ns};
 }
 
 void NativeStacks_list(struct Session *session, struct Listing *listing)
 {
-    struct Arena *arena = &listing->arena;
-    struct Found found = {.count = 0};
+    struct FoundList found = {.count = 0};
+    struct ListingNative *natives;
 
     if (!session->sampler || !Sampler_has_natives(session->sampler))
         return;
-    found.natives = Arena_alloc(arena, LISTING_NATIVES * sizeof *found.natives);
-    if (!found.natives)
-        return;
     Sampler_natives_of(session->sampler, (uint32_t)listing->id, add, &found);
+    natives = Arena_alloc(&listing->arena, (found.count + 1) * sizeof *natives);
+    if (!natives)
+        return;
     for (size_t i = 0; i < found.count; i++) {
-        struct FlameFunction function = {.id = found.ids[i],
-                                         .address = NULL_U64};
+        const struct Found *from = &found.all[i];
+        struct FlameFunction function = {.id = from->id, .address = NULL_U64};
 
-        Sampler_describe_native(session->sampler, &function, arena);
-        found.natives[i].file = function.file;
-        found.natives[i].address = function.address;
-        found.natives[i].build = function.build;
+        Sampler_describe_native(session->sampler, &function, &listing->arena);
+        natives[i] = (struct ListingNative){
+            .line = from->line ? from->line : NULL_U64,
+            .ns = from->ns,
+            .file = function.file,
+            .address = function.address,
+            .build = function.build,
+        };
     }
-    listing->natives = found.natives;
+    listing->natives = natives;
     listing->native_count = found.count;
 }

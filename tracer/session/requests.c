@@ -84,11 +84,9 @@ static void refuse(struct Session *session, uint64_t viewer,
         .type = MESSAGE_ERROR,
         .request = message->request,
         .number = (uint64_t)error,
+        .text = (char *)why,
     };
-    char text[256];
 
-    snprintf(text, sizeof text, "%s", why);
-    answer.text = text;
     Server_answer(session->server, viewer, &answer);
 }
 

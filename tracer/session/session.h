@@ -10,7 +10,6 @@
 #include "tracer/code/retired.h"
 #include "tracer/code/transitions.h"
 #include "tracer/session/collector.h"
-#include "tracer/session/counters.h"
 #include "tracer/session/engine.h"
 #include "tracer/session/exception_rows.h"
 #include "tracer/session/line_rows.h"
@@ -83,6 +82,23 @@ struct Config {
     // The collector's thread calls `each_turn` each time that it wakes up.
     // `each_turn` may be NULL.
     void (*each_turn)(struct Session *session);
+};
+
+// The newest values of the timeline's graphs (counters.h).
+struct Counters {
+    // CLOCK_MONOTONIC in seconds when values were last added to the graphs, or
+    // at the start.
+    double then_s;
+    // Number of the next change of an instruction to add to the timeline.
+    uint64_t change;
+    // True before the collector's last turn, in which values are added although
+    // less than a second has passed.
+    bool last;
+    // Counters_begin sets the fields from `due` on: whether values are added
+    // now, the time in ms that they cover, and the present time in ticks.
+    bool due;
+    unsigned ms;
+    uint64_t ticks;
 };
 
 // A viewer's request for a recording (handout.h).
