@@ -357,7 +357,8 @@ TEST_WITH(test_the_holder_is_found_among_many_threads, NULL, end)
 // With so many running threads, the kernel is seldom asked about each one.
 TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
 {
-    struct ThreadShares *shares;
+    struct Snapshot *snapshot = Snapshot_new();
+    const struct Thread *shares;
 
     begin_among(100, &GIL);
     for (int i = 0; i < 20000; i++) {
@@ -365,11 +366,12 @@ TEST_WITH(test_old_waits_for_a_cpu_have_decayed, NULL, end)
         world.ready_ns[1] += 2500000;
         run(0.005, 0, SECOND);
     }
-    assert_int_equal(Sampler_threads(sampler, &shares), THREADS + 100);
+    shares = Sampler_threads(sampler, snapshot, 0);
+    assert_int_equal(snapshot->thread_count, THREADS + 100);
     for (int i = 0; i < THREADS + 100; i++)
         if (shares[i].tid == TID + 1)
             assert_float_equal(shares[i].gil_wait_s, 50, 5);
-    Heap_free(shares);
+    Snapshot_free(snapshot);
     assert_float_equal(part_of(1, WAITS_GIL), 0.5, 0.1);
     assert_float_equal(part_of(1, WAITS_CPU), 0.5, 0.1);
 }
@@ -454,12 +456,17 @@ TEST_WITH(test_what_cannot_be_read_is_null, NULL, end)
 
 TEST_WITH(test_without_a_gil_all_is_null, NULL, end)
 {
+    struct Snapshot *snapshot = Snapshot_new();
+    const struct Thread *rows;
+
     begin(NULL);
     run(1, 0, NONE);
     assert_unknown();
+    rows = Sampler_threads(sampler, snapshot, 0);
+    assert_true(isnan(rows->gil_held_s) && isnan(rows->gil_wait_share));
+    Snapshot_free(snapshot);
     assert_true(isnan(figures().held) && isnan(figures().held_s));
     assert_true(isnan(figures().longest_s) && figures().depth == 0);
-    assert_false(Sampler_knows_gil(sampler));
 }
 
 static struct {

@@ -145,8 +145,9 @@ static void assert_s(double value, double expected)
 
 TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
 {
-    struct BreakdownRow *functions;
-    struct ThreadShares *shares;
+    struct Snapshot *snapshot = Snapshot_new();
+    const struct Caller *functions;
+    const struct Thread *shares;
 
     simulate(LONG);
     world.runs = true;
@@ -159,7 +160,8 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     // The sampler seldom observes a waiting thread.
     assert_true(wait_s(LONG) > 19 && wait_s(LONG) < 20.1);
     assert_s(cpu_s(LONG), 20);
-    assert_int_equal(Sampler_threads(sampler, &shares), 1);
+    shares = Sampler_threads(sampler, snapshot, 0);
+    assert_int_equal(snapshot->thread_count, 1);
     functions = shares[0].functions;
     assert_int_equal(shares[0].tid, TID);
     assert_string_equal(shares[0].name, "f");
@@ -170,7 +172,7 @@ TEST_WITH(test_time_is_credited_where_it_passes, NULL, end)
     // The window was shorter while the thread was running.
     assert_float_equal(shares[0].cpu_share + shares[0].wait_share, 1, 0.01);
     assert_true(shares[0].cpu_share > 0.15 && shares[0].cpu_share < 0.3);
-    Heap_free(shares);
+    Snapshot_free(snapshot);
     assert_true(totals().elsewhere == 0);
 }
 

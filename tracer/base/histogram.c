@@ -12,14 +12,6 @@ static uint64_t at(const struct Histogram *histogram, unsigned bucket)
                                 memory_order_relaxed);
 }
 
-void Histogram_halve(struct Histogram *histogram)
-{
-    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
-        atomic_store_explicit(&histogram->buckets[i],
-                              (uint16_t)((at(histogram, i) + 1) / 2),
-                              memory_order_relaxed);
-}
-
 void Histogram_age(struct Histogram *histogram)
 {
     uint64_t total = Histogram_count(histogram);
@@ -40,7 +32,8 @@ void Histogram_age(struct Histogram *histogram)
     }
 }
 
-uint64_t Histogram_floor(unsigned bucket)
+// Returns the smallest value that belongs to the bucket.
+static uint64_t floor_of(unsigned bucket)
 {
     // The upper bound of a bucket is the floor of the next bucket, also for the
     // last bucket.
@@ -67,8 +60,8 @@ uint64_t Histogram_count(const struct Histogram *histogram)
 // the bucket.
 static double within(unsigned bucket, double position)
 {
-    double least = (double)Histogram_floor(bucket);
-    double greatest = (double)Histogram_floor(bucket + 1) - 1;
+    double least = (double)floor_of(bucket);
+    double greatest = (double)floor_of(bucket + 1) - 1;
 
     return least + position * (greatest - least);
 }

@@ -34,11 +34,8 @@ static inline unsigned Histogram_bucket(uint64_t value)
     return bucket < HISTOGRAM_BUCKETS ? bucket : HISTOGRAM_BUCKETS - 1;
 }
 
-// Halves the number in each bucket, before a bucket overflows. Halves of odd
-// numbers are rounded up, so a single value is not lost and the quantiles
-// hardly change. Only the writer of the histogram may call Histogram_halve.
-void Histogram_halve(struct Histogram *histogram);
-// Forgets half of all values, so that the quantiles follow the newest values.
+// Forgets half of all values, so that the quantiles follow the newest values,
+// or before a bucket overflows.
 // Of the values that are alone in their buckets, Histogram_age forgets every
 // second one. A histogram with fewer than HISTOGRAM_FEW values does not change.
 // Only the writer of the histogram may call Histogram_age.
@@ -51,11 +48,9 @@ static inline void Histogram_add(struct Histogram *histogram, uint64_t value)
 
     atomic_store_explicit(bucket, (uint16_t)count, memory_order_relaxed);
     if (__builtin_expect(count == UINT16_MAX, 0))
-        Histogram_halve(histogram);
+        Histogram_age(histogram);
 }
 
-// Returns the smallest value that belongs to the bucket.
-uint64_t Histogram_floor(unsigned bucket);
 uint64_t Histogram_count(const struct Histogram *histogram);
 // Stores the quantiles q[0..count) (0 < q <= 1) in values[0..count). A quantile
 // is interpolated within its bucket, and is NaN if the histogram is empty. Most

@@ -2,6 +2,7 @@
 #include "tracer/sample/breakdown.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // Returns a free part for a new id, or the smallest part after adding its time
 // to `others`. Another thread may read a part that has its new id but no time
@@ -62,7 +63,7 @@ struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
 
 static int larger_first(const void *left, const void *right)
 {
-    const struct BreakdownRow *a = left, *b = right;
+    const struct Caller *a = left, *b = right;
 
     return (a->share < b->share) - (a->share > b->share);
 }
@@ -77,7 +78,7 @@ static double read_value(const struct ShareValue *value,
 }
 
 size_t Breakdown_read(const struct Breakdown *breakdown,
-                      const struct ShareTime *now, struct BreakdownRow *rows)
+                      const struct ShareTime *now, struct Caller *rows)
 {
     size_t count = 0;
     double others = read_value(&breakdown->others, now);
@@ -88,10 +89,24 @@ size_t Breakdown_read(const struct Breakdown *breakdown,
         double share = read_value(&part->time, now);
 
         if (id && share > 0)
-            rows[count++] = (struct BreakdownRow){(uint32_t)id, share};
+            rows[count++] = (struct Caller){id, share};
     }
     qsort(rows, count, sizeof *rows, larger_first);
     if (others > 0)
-        rows[count++] = (struct BreakdownRow){0, others};
+        rows[count++] = (struct Caller){NULL_U64, others};
     return count;
+}
+
+const struct Caller *Breakdown_list(const struct Breakdown *breakdown,
+                                    const struct ShareTime *now,
+                                    struct Arena *arena, size_t *count)
+{
+    struct Caller rows[BREAKDOWN_ROWS], *list;
+    size_t found = Breakdown_read(breakdown, now, rows);
+
+    list = found ? Arena_alloc(arena, found * sizeof *list) : NULL;
+    if (list)
+        memcpy(list, rows, found * sizeof *list);
+    *count = list ? found : 0;
+    return list;
 }

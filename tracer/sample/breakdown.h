@@ -5,6 +5,7 @@
 // sampler's thread writes the parts, and any thread may read them.
 #pragma once
 
+#include "ipc/snapshot.h"
 #include "tracer/base/share.h"
 
 #include <stdbool.h>
@@ -29,13 +30,6 @@ struct Breakdown {
     struct ShareValue others;
 };
 
-struct BreakdownRow {
-    // Id of a function. The row with the id 0 is the sum of all other
-    // functions.
-    uint32_t id;
-    double share;
-};
-
 // Credits time to the part of the function with this id, and returns the part.
 // If `id` is 0, credits the time to `others` and returns NULL.
 struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
@@ -46,4 +40,9 @@ struct BreakdownPart *Breakdown_add(struct Breakdown *breakdown, uint32_t id,
 // comes first, and `others` comes last. Returns the number of rows written, at
 // most BREAKDOWN_ROWS.
 size_t Breakdown_read(const struct Breakdown *breakdown,
-                      const struct ShareTime *now, struct BreakdownRow *rows);
+                      const struct ShareTime *now, struct Caller *rows);
+// Returns the shares of the newest seconds as a list in the arena, whose length
+// is stored in *count. Returns NULL if the list is empty.
+const struct Caller *Breakdown_list(const struct Breakdown *breakdown,
+                                    const struct ShareTime *now,
+                                    struct Arena *arena, size_t *count);

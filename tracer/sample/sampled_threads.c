@@ -348,76 +348,69 @@ int SampledThreads_offer(struct SampledThreads *threads,
     return 0;
 }
 
-static void describe_gil(struct ThreadShares *shares,
-                         const struct ShareValue *held,
+static void describe_gil(struct Thread *row, const struct ShareValue *held,
                          const struct ShareValue *waited,
                          const struct ShareTime *now)
 {
-    shares->gil_held_share = ShareValue_window(held, now);
-    shares->gil_wait_share = ShareValue_window(waited, now);
-    shares->gil_held_s = (double)Counter_get(&held->total_ns) / 1e9;
-    shares->gil_wait_s = (double)Counter_get(&waited->total_ns) / 1e9;
+    row->gil_held_share = ShareValue_window(held, now);
+    row->gil_wait_share = ShareValue_window(waited, now);
+    row->gil_held_s = (double)Counter_get(&held->total_ns) / 1e9;
+    row->gil_wait_s = (double)Counter_get(&waited->total_ns) / 1e9;
 }
 
-static void describe(struct ThreadShares *shares,
-                     const struct SampledThread *thread,
-                     const struct ShareTime *now)
+static void describe(struct Thread *row, const struct SampledThread *thread,
+                     const struct ShareTime *now, struct Snapshot *snapshot)
 {
-    shares->tid = thread->tid;
-    memcpy(shares->name, thread->name, sizeof(shares->name));
-    shares->cpu_share = ShareValue_window(&thread->cpu, now);
-    shares->wait_share = ShareValue_window(&thread->wait, now);
-    describe_gil(shares, &thread->gil.held, &thread->gil.waited, now);
-    shares->samples = Counter_get(&thread->samples);
-    shares->cpu_s = (double)Counter_get(&thread->cpu.total_ns) / 1e9;
-    shares->ended = false;
-    shares->function_count =
-        Breakdown_read(&thread->functions, now, shares->functions);
+    *row = (struct Thread){
+        .tid = (uint64_t)thread->tid,
+        .name = *thread->name ? Snapshot_text(snapshot, thread->name) : NULL,
+        .cpu_share = ShareValue_window(&thread->cpu, now),
+        .wait_share = ShareValue_window(&thread->wait, now),
+        .samples = Counter_get(&thread->samples),
+        .cpu_s = (double)Counter_get(&thread->cpu.total_ns) / 1e9,
+    };
+    describe_gil(row, &thread->gil.held, &thread->gil.waited, now);
+    row->functions = Breakdown_list(&thread->functions, now, &snapshot->arena,
+                                    &row->function_count);
 }
 
-static void describe_ended(struct ThreadShares *shares,
-                           const struct EndedThread *thread,
-                           const struct ShareTime *now)
-{
-    shares->tid = thread->tid;
-    memcpy(shares->name, thread->name, sizeof(shares->name));
-    shares->cpu_share = ShareValue_window(&thread->cpu, now);
-    shares->wait_share = ShareValue_window(&thread->wait, now);
-    describe_gil(shares, &thread->gil_held, &thread->gil_waited, now);
-    shares->samples = thread->samples;
-    shares->cpu_s = (double)thread->cpu_ns / 1e9;
-    shares->ended = true;
-    shares->function_count = 0;
-}
-
-long SampledThreads_shares(struct SampledThreads *threads,
+static void describe_ended(struct Thread *row, const struct EndedThread *thread,
                            const struct ShareTime *now,
-                           struct ThreadShares **shares)
+                           struct Snapshot *snapshot)
+{
+    *row = (struct Thread){
+        .tid = (uint64_t)thread->tid,
+        .name = *thread->name ? Snapshot_text(snapshot, thread->name) : NULL,
+        .cpu_share = ShareValue_window(&thread->cpu, now),
+        .wait_share = ShareValue_window(&thread->wait, now),
+        .samples = thread->samples,
+        .cpu_s = (double)thread->cpu_ns / 1e9,
+        .ended = true,
+    };
+    describe_gil(row, &thread->gil_held, &thread->gil_waited, now);
+}
+
+struct Thread *SampledThreads_fill(struct SampledThreads *threads,
+                                   const struct ShareTime *now,
+                                   struct Snapshot *snapshot, size_t more)
 {
     const struct Ended *ended = &threads->ended;
-    struct SampledThreadTable *table;
-    size_t live, count, known = 0; // `known` counts listed threads.
+    const struct SampledThreadTable *table;
+    size_t known = 0; // Number of listed threads.
+    struct Thread *rows;
 
     pthread_mutex_lock(&threads->lock);
     table = threads->table;
-    live = table->count;
-    count = live + ended->count;
-    *shares = Heap_alloc((count ? count : 1) * sizeof(**shares));
-    for (size_t i = 0; *shares && i < live; i++)
+    rows = Snapshot_alloc(snapshot, (table->count + ended->count + more + 1) *
+                                        sizeof *rows);
+    for (size_t i = 0; rows && i < table->count; i++)
         if (table->threads[i]->listed)
-            describe(&(*shares)[known++], table->threads[i], now);
-    for (size_t i = 0; *shares && i < ended->count; i++)
-        describe_ended(&(*shares)[known++], &ended->threads[i], now);
+            describe(&rows[known++], table->threads[i], now, snapshot);
+    for (size_t i = 0; rows && i < ended->count; i++)
+        describe_ended(&rows[known++], &ended->threads[i], now, snapshot);
+    snapshot->threads_dropped = ended->dropped;
     pthread_mutex_unlock(&threads->lock);
-    return *shares ? (long)known : -ENOMEM;
-}
-
-uint64_t SampledThreads_dropped(struct SampledThreads *threads)
-{
-    uint64_t dropped;
-
-    pthread_mutex_lock(&threads->lock);
-    dropped = threads->ended.dropped;
-    pthread_mutex_unlock(&threads->lock);
-    return dropped;
+    snapshot->threads = rows;
+    snapshot->thread_count = known;
+    return rows;
 }

@@ -22,22 +22,6 @@ struct ListedThread {
     unsigned number;
 };
 
-// The numbers that the sampler has about one thread.
-struct ThreadShares {
-    pid_t tid;
-    char name[64];
-    double cpu_share;
-    double wait_share;
-    double gil_held_share, gil_wait_share;
-    double gil_held_s, gil_wait_s;
-    uint64_t samples;
-    double cpu_s; // Seconds of CPU time since the sampler first saw the thread.
-    bool ended;
-    // `cpu_share`, divided by functions.
-    struct BreakdownRow functions[BREAKDOWN_ROWS];
-    size_t function_count;
-};
-
 struct SampledThreadTable {
     size_t count;
     struct SampledThread *threads[];
@@ -77,11 +61,10 @@ void SampledThreads_take(struct SampledThreads *threads,
 // sampler calls SampledThreads_begin.
 bool SampledThreads_begin(struct SampledThreads *threads,
                           struct CpuTimer *timer);
-// Writes the living threads and then the ended threads to *shares, which the
-// caller frees with Heap_free(). Returns the number of threads, or -ENOMEM. Any
-// thread may call SampledThreads_shares.
-long SampledThreads_shares(struct SampledThreads *threads,
-                           const struct ShareTime *now,
-                           struct ThreadShares **shares);
-// Returns the number of ended threads that are no longer in the list.
-uint64_t SampledThreads_dropped(struct SampledThreads *threads);
+// Fills in a snapshot's rows of the living threads and then of the ended
+// threads, and makes room for `more` rows. The name of a thread is null if it
+// is not known yet. Returns the rows, which may be changed, or NULL if there is
+// no memory. Any thread may call SampledThreads_fill.
+struct Thread *SampledThreads_fill(struct SampledThreads *threads,
+                                   const struct ShareTime *now,
+                                   struct Snapshot *snapshot, size_t more);

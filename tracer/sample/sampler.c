@@ -7,7 +7,6 @@
 #include "tracer/base/random.h"
 #include "tracer/base/rcu.h"
 #include "tracer/base/tsc_guard.h"
-#include "tracer/sample/flame_names.h"
 #include "tracer/sample/observer.h"
 #include "tracer/sample/samples.h"
 #include "tracer/sample/stall_watch.h"
@@ -356,11 +355,21 @@ int Sampler_set_threads(struct Sampler *sampler,
     return SampledThreads_offer(&sampler->sampling.threads, threads, count);
 }
 
-long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares)
+struct Thread *Sampler_threads(struct Sampler *sampler,
+                               struct Snapshot *snapshot, size_t more)
 {
+    bool gil = sampler->sampling.gil.gil, waits = Sampler_knows_waits(sampler);
     struct ShareTime now = Sampler_now(sampler);
+    struct Thread *rows =
+        SampledThreads_fill(&sampler->sampling.threads, &now, snapshot, more);
 
-    return SampledThreads_shares(&sampler->sampling.threads, &now, shares);
+    for (size_t i = 0; rows && i < snapshot->thread_count; i++) {
+        if (!gil)
+            rows[i].gil_held_share = rows[i].gil_held_s = NULL_F64;
+        if (!waits)
+            rows[i].gil_wait_share = rows[i].gil_wait_s = NULL_F64;
+    }
+    return rows;
 }
 
 double Sampler_task_share(struct Sampler *sampler, uint32_t id)
@@ -395,6 +404,34 @@ double Sampler_single_share(struct Sampler *sampler, uintptr_t root,
                : NAN;
 }
 
+static void name_one(struct FlameTable *table, struct FlameFunction *function,
+                     struct Registry *registry)
+{
+    const struct Code *code;
+
+    Rcu_read_lock();
+    code = Registry_by_id(registry, (uint32_t)function->id);
+    if (code) {
+        function->name = Arena_text(&table->arena, code->who.name);
+        function->file = Arena_text(&table->arena, code->who.file);
+        function->line = code->who.line;
+    }
+    Rcu_read_unlock();
+}
+
+// Sets the names of the table's functions that still exist.
+static void name_all(struct FlameTable *table, struct Registry *registry,
+                     struct Native *native)
+{
+    struct FlameFunction *functions = Flame_list(table);
+
+    for (size_t i = 0; functions && i < table->function_count; i++)
+        if (FlameNative_is(functions[i].id))
+            Native_describe(native, &functions[i], &table->arena);
+        else
+            name_one(table, &functions[i], registry);
+}
+
 struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
 {
     struct ShareTime now = Sampler_now(sampler);
@@ -402,8 +439,8 @@ struct FlameTable *Sampler_stacks(struct Sampler *sampler, size_t most)
 
     if (!table)
         return NULL;
-    FlameNames_set(table, sampler->sampling.attribution.registry,
-                   &sampler->sampling.native);
+    name_all(table, sampler->sampling.attribution.registry,
+             &sampler->sampling.native);
     if (!table->arena.failed)
         return table;
     FlameTable_free(table);
@@ -448,11 +485,6 @@ bool Sampler_take_edge(struct Sampler *sampler, struct CallEdge *edge)
     return CallEdges_pop(&sampler->sampling.edges, edge);
 }
 
-uint64_t Sampler_threads_dropped(struct Sampler *sampler)
-{
-    return SampledThreads_dropped(&sampler->sampling.threads);
-}
-
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals)
 {
     const struct Sampling *sampling = &sampler->sampling;
@@ -490,11 +522,6 @@ void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures)
     struct ShareTime now = Sampler_now(sampler);
 
     GilWatch_read(&sampler->sampling.gil, &now, figures);
-}
-
-bool Sampler_knows_gil(const struct Sampler *sampler)
-{
-    return sampler->sampling.gil.gil;
 }
 
 bool Sampler_knows_ready(const struct Sampler *sampler)

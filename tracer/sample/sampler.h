@@ -126,18 +126,16 @@ int Sampler_set_threads(struct Sampler *sampler,
 // calls, together 5 us. The caller of Sampler_begin_thread holds the GIL, and
 // the sampler must not be stopping.
 void Sampler_begin_thread(struct Sampler *sampler, uintptr_t state);
-// Writes the shares of all sampled threads to *shares, which the caller frees
-// with Heap_free(). *shares also has ended threads, except those that were
-// dropped. Returns the number of threads, or -errno. Any thread may call
-// Sampler_threads.
-long Sampler_threads(struct Sampler *sampler, struct ThreadShares **shares);
-uint64_t Sampler_threads_dropped(struct Sampler *sampler);
+// Fills in a snapshot's rows of all sampled threads (SampledThreads_fill).
+// Numbers about the GIL that the sampler does not know are null. Any thread may
+// call Sampler_threads.
+struct Thread *Sampler_threads(struct Sampler *sampler,
+                               struct Snapshot *snapshot, size_t more);
 void Sampler_totals(struct Sampler *sampler, struct SamplerTotals *totals);
 // Reads the sampler's numbers about the GIL. Any thread may call Sampler_gil.
 void Sampler_gil(struct Sampler *sampler, struct GilFigures *figures);
-// Returns true if the sampler can read which thread has the GIL.
-bool Sampler_knows_gil(const struct Sampler *sampler);
-// Returns true if the sampler can also find out which threads wait for the GIL.
+// Returns true if the sampler can read which thread has the GIL, and can find
+// out which threads wait for it.
 bool Sampler_knows_waits(const struct Sampler *sampler);
 // Returns true if the sampler can also find out how long threads wait for a
 // CPU.

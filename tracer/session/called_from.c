@@ -51,7 +51,7 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
     const struct Breakdown *breakdown = Share_callers(&code->share);
     double all =
         (double)Counter_get(&Share_parts(&code->share)->cumulative.total_ns);
-    struct BreakdownRow rows[BREAKDOWN_ROWS];
+    struct Caller rows[BREAKDOWN_ROWS];
     size_t count, i;
 
     memset(from, 0, sizeof *from);
@@ -60,7 +60,8 @@ void CalledFrom_init(struct CalledFrom *from, const struct Code *code,
     count = Breakdown_read(breakdown, NULL, rows);
     from->untraced = 1;
     for (i = 0; i < count; i++) {
-        const char *name = name_of(rows[i].id, registry, retired);
+        const char *name =
+            name_of(rows[i].id == NULL_U64 ? 0 : rows[i].id, registry, retired);
         double part = rows[i].share / all;
 
         from->untraced -= part;

@@ -45,21 +45,10 @@ static void fill_callers(struct Arena *arena, struct Function *f,
                          const struct Code *code, const struct Moment *at)
 {
     const struct Breakdown *breakdown = Share_callers(&code->share);
-    struct BreakdownRow rows[BREAKDOWN_ROWS];
-    size_t count, i;
-    struct Caller *callers;
 
-    if (!at->sees || !breakdown)
-        return;
-    count = Breakdown_read(breakdown, at->sampled, rows);
-    if (count == 0)
-        return;
-    callers = Arena_alloc(arena, count * sizeof *callers);
-    for (i = 0; callers && i < count; i++)
-        callers[i] =
-            (struct Caller){rows[i].id ? rows[i].id : NULL_U64, rows[i].share};
-    f->callers = callers;
-    f->caller_count = callers ? count : 0;
+    if (at->sees && breakdown)
+        f->callers =
+            Breakdown_list(breakdown, at->sampled, arena, &f->caller_count);
 }
 
 // Fills in the quantiles of calls' cycles. It takes longer to read a histogram

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/session/process_rows.h"
 #include "ipc/base/now.h"
+#include "tracer/base/rcu.h"
 #include "tracer/session/exception_rows.h"
-#include "tracer/session/gil_rows.h"
 #include "tracer/session/loop_rows.h"
 #include "tracer/session/session.h"
 #include "tracer/session/settings.h"
@@ -96,6 +96,51 @@ static void fill_tasks(struct Snapshot *snapshot, struct Sampler *sampler)
                 Sampler_task_share(sampler, (uint32_t)groups[i].id);
 }
 
+// Sets the name and the file of one function on a stack. If the function's code
+// object was freed, only its id is known.
+static void name_place(struct Snapshot *snapshot, struct StackPlace *place,
+                       struct Registry *registry)
+{
+    const struct Code *code;
+
+    Rcu_read_lock();
+    code = Registry_by_id(registry, (uint32_t)place->id);
+    if (code) {
+        place->name = Snapshot_text(snapshot, code->who.name);
+        place->file = Snapshot_text(snapshot, code->who.file);
+    }
+    Rcu_read_unlock();
+}
+
+// Fills in the shares of time with the GIL, and the stack of the longest hold
+// of the GIL.
+static void fill_gil(struct Snapshot *snapshot, struct Sampler *sampler,
+                     struct Registry *registry)
+{
+    struct GilFigures figures;
+    struct StackPlace *places;
+
+    Sampler_gil(sampler, &figures);
+    snapshot->gil_held = figures.held;
+    snapshot->gil_waited = figures.waited;
+    snapshot->gil_held_s = figures.held_s;
+    snapshot->gil_waited_s = figures.waited_s;
+    snapshot->gil_longest_s = figures.longest_s;
+    snapshot->cpu_waited = figures.starved;
+    if (!figures.depth)
+        return;
+    places = Snapshot_alloc(snapshot, figures.depth * sizeof *places);
+    for (size_t i = 0; places && i < figures.depth; i++) {
+        const struct PlaceInCode *from = &figures.frames[i];
+
+        places[i] = (struct StackPlace){
+            .id = from->id, .line = from->line ? from->line : NULL_U64};
+        name_place(snapshot, &places[i], registry);
+    }
+    snapshot->gil_longest = places;
+    snapshot->gil_longest_count = places ? figures.depth : 0;
+}
+
 // Adds one row for each generation of the garbage collector, and the pauses as
 // a fraction of one core's wall-clock time.
 static void fill_garbage(struct Snapshot *snapshot, const struct Moment *at)
@@ -145,7 +190,7 @@ void ProcessRows_fill(struct Snapshot *snapshot, const struct Moment *at)
     fill_garbage(snapshot, at);
     if (at->sees) {
         fill_tasks(snapshot, session->sampler);
-        GilRows_fill(snapshot, session->sampler, at->registry);
+        fill_gil(snapshot, session->sampler, at->registry);
     }
     LoopRows_fill(snapshot, &engine->loops, at->now, at->started);
     fill_overhead(snapshot, session);
