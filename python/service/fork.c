@@ -67,15 +67,27 @@ static bool detach_ours(void)
     return error == 0;
 }
 
+// Returns true if other threads of the program may wait for the GIL at a fork
+// in C. As soon as the child had a second thread, it would hang like a child
+// that is described above.
+static bool is_crowded(void)
+{
+    const struct OurThreads ours = Service_threads(&ocular_service);
+
+    return !is_pythons_fork() && THREAD_STATE_CALL() &&
+           ThreadList_count(&ours) > 1;
+}
+
 static void hold_locks(void)
 {
-    bool detached = detach_ours();
+    bool detached = detach_ours(), crowded = is_crowded();
 
     // `ending` is locked first, because the wait for this lock may take as long
     // as closing a server. `ending` also guards `detached`, because two threads
     // may fork at once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
+    ocular_service.crowded = crowded;
     Counting_begin(&ocular_state.engine.counting);
     pthread_mutex_lock(&ocular_state.engine.traces.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
@@ -141,7 +153,8 @@ static void begin_child_of_c(struct Service *service)
 {
     if (service->state->phase == PHASE_TRACING)
         fall_silent(service);
-    plan_start(service);
+    if (!service->crowded)
+        plan_start(service);
 }
 
 static void be_a_child(void)

@@ -193,6 +193,24 @@ os._exit(7)
     assert result == [7] * 3
 
 
+def test_a_child_of_a_program_with_threads(tmp_path, sockets):
+    """If a thread waited for the GIL at the fork, the child would hang as soon as it had a
+    second thread. So Ocular starts none in the child."""
+    result = answer(
+        tmp_path,
+        """
+ocular.serve()
+threading.Thread(target=time.sleep, args=(1,)).start()
+child = native_threads.fork(True, -1)
+if not child:
+    spin(0.5)
+    os._exit(len(os.listdir("/proc/self/task")))
+say(finish(child))
+""",
+    )
+    assert result == 1
+
+
 def test_a_fork_waits_for_our_threads(tmp_path, sockets):
     """If C code forked while a thread of Ocular holds the GIL, the GIL would never be
     released in the child. So Ocular makes the fork wait."""
