@@ -23,6 +23,8 @@ static void begin(struct World *w, double share)
     Budget_init(&w->budget, share, &w->now);
     Control_init(&w->control);
     assert_true(Control_begin(&w->control, w->now_s) < 0.1);
+    // A fork shortly before a hold does not put the hold off.
+    assert_true(Control_begin(&w->control, w->control.due_s - 0.01) < 0.011);
 }
 
 // The governor sleeps for `s` seconds, in which hooks take `hooks` seconds, and

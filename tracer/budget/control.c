@@ -48,8 +48,10 @@ void Control_init(struct Control *control)
 
 double Control_begin(struct Control *control, double now_s)
 {
-    control->due_s = now_s + HOLD_S;
-    return FIRST_S;
+    // A program may fork more often than a hold is due.
+    if (control->due_s == 0)
+        control->due_s = now_s + HOLD_S;
+    return fmin(FIRST_S, fmax(control->due_s - now_s, LEAST_S));
 }
 
 static bool is_due(const struct Control *control, double now_s)
