@@ -10,6 +10,8 @@
 #include "tests/tracer/make_code.h"
 #include "tests/unit.h"
 
+#include <stdio.h>
+
 #define HZ 1e6 // ticks a second
 #define SECOND ((uint64_t)HZ)
 
@@ -185,6 +187,39 @@ TEST_FIXTURE(test_bursts_are_counted_or_have_an_honest_error)
                            4 * row->error * (double)row->raised);
         run(f, 10, 1.1);
     }
+}
+
+// Until the first gap has ended, nothing says that a burst goes on.
+TEST_FIXTURE(test_a_burst_at_the_start_is_a_lower_bound)
+{
+    const struct ExceptionRow *row;
+
+    run(f, 100000, .6);
+    row = build(f)->exceptions;
+    assert_false(f->on);
+    assert_int_equal(row->raised,
+                     Counter_get(&f->exceptions.kinds[1].counts[0]));
+    assert_true(row->error > 1 && isnan(row->raised_per_s));
+}
+
+TEST_FIXTURE(test_exceptions_of_a_replaced_kind_are_not_new)
+{
+    static char types[EXCEPTION_KINDS][8];
+    const struct Snapshot *snapshot;
+    const struct ExceptionRow *others;
+
+    run(f, 1000, 15);
+    for (int i = 1; i < EXCEPTION_KINDS; i++, f->ticks += SECOND / 1000) {
+        snprintf(types[i], sizeof types[i], "T%d", i);
+        raise(f, types[i], EXCEPTION_RAISED);
+    }
+    build(f);
+    f->ticks += 100 * SECOND;
+    raise(f, "New", EXCEPTION_RAISED);
+    f->ticks += SECOND;
+    snapshot = build(f);
+    others = &snapshot->exceptions[snapshot->exception_count - 1];
+    assert_true(others->raised >= 15000 && others->raised_per_s < 5);
 }
 
 TEST_FIXTURE(test_errors_stay_numbers_and_large_errors_hide_estimates)

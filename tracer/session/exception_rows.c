@@ -11,10 +11,11 @@
 // Largest number of attempts to read all kinds of exceptions without a change
 // by a hook meanwhile.
 #define TRIES 4
-// Error of a rate in a gap, as a fraction of the rate. No window after a gap
-// has closed before the end of the first gap, so its error is larger.
+// Error of a rate in a gap, as a fraction of the rate. Before the end of the
+// first gap no window after a gap has closed. The error is then so large that
+// an estimate is not shown if it exceeds the counted exceptions.
 #define UNTYPICAL 0.5
-#define UNKNOWN 1.0
+#define UNKNOWN 2.0
 
 // The numbers of one kind of exceptions at the time of a snapshot.
 struct Reading {
@@ -100,18 +101,23 @@ static void read_kinds(const struct Exceptions *exceptions, size_t count,
 
 // Updates the sums from which a rate is computed. The exceptions since the last
 // snapshot get the weight `part`. The weight of older exceptions is multiplied
-// by `kept`.
+// by `kept`. If a kind has lost its entry, its exceptions are part of kind 0
+// from then on, and `moved` is their sum.
 static void move(struct ExceptionRate *rate, const struct Reading *read,
-                 double kept, double part)
+                 double kept, double part, double moved[EXCEPTION_ACTS])
 {
     uint64_t began = read->label ? read->label->began : 0;
 
-    if (read->number && rate->began != began)
+    if (read->number && rate->began != began) {
+        for (int act = 0; act < EXCEPTION_ACTS; act++)
+            moved[act] += rate->counts[act];
         *rate = (struct ExceptionRate){.began = began};
+    }
     for (int act = 0; act < EXCEPTION_ACTS; act++) {
         double count = (double)read->counts[act] + read->missed[act];
         // `more` may be negative, because an estimate may become smaller.
-        double more = count - rate->counts[act];
+        double more =
+            count - rate->counts[act] - (read->number ? 0 : moved[act]);
 
         rate->weighted[act] = rate->weighted[act] * kept + more * part;
         rate->counts[act] = count;
@@ -125,13 +131,13 @@ static void move_rates(struct ExceptionRates *rates, const struct Reading *read,
     double s = fmax(at->now - last, 0), kept = exp(-s / WINDOW_S);
     // The exceptions since the last snapshot are treated as if they were spread
     // evenly over the time since then.
-    double all = WINDOW_S * (1 - kept);
+    double all = WINDOW_S * (1 - kept), moved[EXCEPTION_ACTS] = {0};
 
     rates->all_s = rates->all_s * kept + all;
     rates->at_s = at->now;
-    for (size_t i = 0; i < count; i++)
-        move(&rates->kinds[read[i].number], &read[i], kept,
-             s > 0 ? all / s : 1);
+    for (size_t i = count; i-- > 0;) // Kind 0 comes last.
+        move(&rates->kinds[read[i].number], &read[i], kept, s > 0 ? all / s : 1,
+             moved);
 }
 
 // --- Rows --------------------------------------------------------------------
@@ -166,14 +172,16 @@ static void fill_numbers(struct ExceptionRow *row, const struct Reading *read,
                            read->missed[EXCEPTION_RAISED]);
     row->passed = count_of(read->counts[EXCEPTION_PASSED],
                            read->missed[EXCEPTION_PASSED]);
-    row->passed_per_s =
-        fmax(rate->weighted[EXCEPTION_PASSED], 0) / rates->all_s;
     // An estimate with an error of more than 100 % says nothing.
-    if (read->error > (double)row->raised)
+    if (read->error > (double)row->raised) {
         row->raised = read->counts[EXCEPTION_RAISED];
-    else
+        row->passed = read->counts[EXCEPTION_PASSED];
+    } else {
         row->raised_per_s =
             fmax(rate->weighted[EXCEPTION_RAISED], 0) / rates->all_s;
+        row->passed_per_s =
+            fmax(rate->weighted[EXCEPTION_PASSED], 0) / rates->all_s;
+    }
     if (read->error > 0 && row->raised)
         row->error = read->error / (double)row->raised;
 }
