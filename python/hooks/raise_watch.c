@@ -47,14 +47,17 @@ static void release_place(const void *const *place, const void *const *lasting)
 // NULL. Runs no Python code.
 static const char *module_of(const PyTypeObject *type)
 {
-    PyObject *module;
+    PyObject *key, *value;
     const char *text = NULL;
+    Py_ssize_t at = 0;
 
     if (!(type->tp_flags & Py_TPFLAGS_HEAPTYPE))
         return NULL;
-    module = PyDict_GetItemString(type->tp_dict, "__module__");
-    if (module && PyUnicode_Check(module))
-        text = PyUnicode_AsUTF8(module);
+    // A lookup in the dictionary may compare keys by Python code.
+    while (!text && PyDict_Next(type->tp_dict, &at, &key, &value))
+        if (PyUnicode_CheckExact(key) && PyUnicode_CheckExact(value) &&
+            PyUnicode_CompareWithASCIIString(key, "__module__") == 0)
+            text = PyUnicode_AsUTF8(value);
     PyErr_Clear();
     return text;
 }
