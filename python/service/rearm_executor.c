@@ -409,8 +409,7 @@ bool RearmExecutor_step(struct RearmExecutor *executor, double now_s,
 // this function is no longer armed in slices.
 static struct Code *own_at(const struct RearmExecutor *executor, unsigned i)
 {
-    uint32_t id =
-        executor->own[(executor->own_first + i) % executor->own_count];
+    uint32_t id = executor->own[(executor->own_first + i) % executor->own_all];
     struct Code *code = Registry_by_id(executor->state->engine.registry, id);
 
     return code && Code_arming(code) == ARMED_SLICES ? code : NULL;
@@ -421,7 +420,8 @@ static void begin_own(struct RearmExecutor *executor)
     uint64_t deadline = now(executor) + (uint64_t)(HOLD_S * hz(executor));
     unsigned i;
 
-    for (i = 0; i < executor->own_count && now(executor) < deadline; i++) {
+    executor->own_all = executor->own_count;
+    for (i = 0; i < executor->own_all && now(executor) < deadline; i++) {
         struct Code *code = own_at(executor, i);
 
         if (code)

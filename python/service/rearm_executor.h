@@ -33,9 +33,9 @@ struct RearmExecutor {
     uint32_t own[REARM_OWN];
     unsigned own_count;
     unsigned own_first; // First function of the slice, modulo own_count.
-    // number of functions in `own` that the open slice of own functions has
-    // armed
-    unsigned own_armed;
+    // Number of functions in `own` that the open slice of own functions has
+    // armed, and the value of own_count at the beginning of this slice.
+    unsigned own_armed, own_all;
     bool chosen; // true if `choice` was made after the newest slice
 };
 
