@@ -137,8 +137,14 @@ static void take_requests(struct Clients *clients, struct Viewer *viewer,
     struct Message message;
     int got = 0;
 
-    while (!viewer->closing && !viewer->held_ms &&
-           (got = Viewer_next(viewer, &message)) > 0) {
+    while (!viewer->closing && !viewer->held_ms) {
+        if (Viewer_is_full(viewer)) {
+            viewer->held_ms = UINT64_MAX;
+            return;
+        }
+        got = Viewer_next(viewer, &message);
+        if (got <= 0)
+            break;
         hold(viewer, now);
         if (viewer->greeted) {
             // Dispatch_serve fails if the viewer does not read the server's
@@ -351,6 +357,8 @@ void Clients_flush(struct Clients *clients, uint64_t now)
         if (Viewer_flush(viewer) < 0 || late ||
             (viewer->closing && !Viewer_has_output(viewer)))
             drop(clients, viewer);
+        else if (viewer->held_ms == UINT64_MAX && !Viewer_is_full(viewer))
+            viewer->held_ms = now;
     }
 }
 

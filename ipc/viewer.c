@@ -14,9 +14,11 @@
 #include <string.h>
 
 #define READ_SIZE 4096u
-// If more than CONTROL_MAX bytes of answers wait, the viewer gets no further
-// answers. A single answer may be larger than CONTROL_MAX.
-#define CONTROL_MAX ((size_t)256 << 10)
+// If more than CONTROL_FULL bytes of answers wait, no further request is taken
+// from the viewer. A single answer may be larger than CONTROL_FULL. Answers to
+// earlier requests may follow, up to CONTROL_MAX bytes.
+#define CONTROL_FULL ((size_t)256 << 10)
+#define CONTROL_MAX ((size_t)4 << 20)
 // Milliseconds for which a viewer may read its last ERROR before it is
 // disconnected.
 #define LAST_WORDS_MS 1000
@@ -128,6 +130,11 @@ int Viewer_next(struct Viewer *viewer, struct Message *message)
     return 1;
 }
 
+bool Viewer_is_full(const struct Viewer *viewer)
+{
+    return viewer->control.size - viewer->control_sent > CONTROL_FULL;
+}
+
 int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
 {
     struct Bytes *control = &viewer->control;
@@ -136,7 +143,7 @@ int Viewer_say_bytes(struct Viewer *viewer, const struct Bytes *bytes)
         return -ENOBUFS;
     // Sent bytes are removed from the queue, because the queue of a slow viewer
     // may never become empty.
-    if (viewer->control_sent > CONTROL_MAX) {
+    if (viewer->control_sent > CONTROL_FULL) {
         control->size -= viewer->control_sent;
         memmove(control->data, control->data + viewer->control_sent,
                 control->size);

@@ -63,7 +63,7 @@ struct Viewer {
     // viewer moves asked_ms REQUEST_MS forward (hold, clients.c).
     uint64_t asked_ms;
     // Time before which no request is taken from the viewer; 0 if requests are
-    // taken at once.
+    // taken at once, and UINT64_MAX until the viewer reads its answers.
     uint64_t held_ms;
     unsigned polled; // Index of the viewer's entry in the array for poll().
     struct Bytes in;
@@ -93,6 +93,8 @@ int Viewer_receive(struct Viewer *viewer);
 // caller releases. Returns 0 if no request is complete yet, or -EPROTO,
 // -EMSGSIZE or -ENOMEM.
 int Viewer_next(struct Viewer *viewer, struct Message *message);
+// Returns true if so many answers wait that no further request may be taken.
+bool Viewer_is_full(const struct Viewer *viewer);
 // Queues an answer for the viewer. Returns 0, -ENOMEM, or -ENOBUFS if too many
 // answers wait because the viewer does not read.
 int Viewer_say(struct Viewer *viewer, const struct Message *message);

@@ -308,6 +308,32 @@ static void ask(int viewer, uint32_t first, uint32_t last)
     Bytes_release(&bytes);
 }
 
+// The stacks of a service have hundreds of KiB. A viewer that asks for them and
+// for tasks at once gets both.
+TEST_WITH(test_a_request_waits_for_a_large_answer, open_hall, close_hall)
+{
+    enum { SIZE = 600 << 10 };
+    struct Viewer *viewer = &hall.clients.viewers[0];
+    struct Answer answer = {.viewer = viewer->id};
+    static char taken[64 << 10];
+    uint64_t asked = viewer->asked_ms;
+
+    assert_non_null(Bytes_extend(&answer.bytes, SIZE));
+    memset(answer.bytes.data, 0, SIZE);
+    Clients_answer(&hall.clients, &answer, 0);
+    ask(0, 1, 1);
+    read_all(5);
+    assert_int_equal(viewer->asked_ms, asked);
+    for (int i = 0; viewer->held_ms != 7 && i < 100; i++) {
+        Clients_flush(&hall.clients, 7);
+        assert_true(read(hall.ends[0], taken, sizeof taken) > 0);
+    }
+    assert_int_equal(viewer->held_ms, 7);
+    read_all(7);
+    assert_true(viewer->asked_ms > asked && !viewer->closing);
+    Bytes_release(&answer.bytes);
+}
+
 // All requests are answered in the end. After 256 requests, the server answers
 // 50 a second. The other viewers are not delayed, and the thread sleeps between
 // the answers.
