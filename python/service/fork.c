@@ -70,7 +70,7 @@ static bool detach_ours(void)
 // Returns true if other threads of the program may wait for the GIL at a fork
 // in C. As soon as the child had a second thread, it would hang like a child
 // that is described above.
-static bool is_crowded(void)
+static bool has_threads(void)
 {
     const struct OurThreads ours = Service_threads(&ocular_service);
 
@@ -80,14 +80,14 @@ static bool is_crowded(void)
 
 static void hold_locks(void)
 {
-    bool detached = detach_ours(), crowded = is_crowded();
+    bool detached = detach_ours(), threaded = has_threads();
 
     // `ending` is locked first, because the wait for this lock may take as long
     // as closing a server. `ending` also guards `detached`, because two threads
     // may fork at once.
     pthread_mutex_lock(&ocular_state.engine.ending);
     ocular_service.detached = detached;
-    ocular_service.crowded = crowded;
+    ocular_service.threaded = threaded;
     Counting_begin(&ocular_state.engine.counting);
     pthread_mutex_lock(&ocular_state.engine.traces.mutex);
     pthread_mutex_lock(&ocular_state.engine.names.mutex);
@@ -153,7 +153,7 @@ static void begin_child_of_c(struct Service *service)
 {
     if (service->state->phase == PHASE_TRACING)
         fall_silent(service);
-    if (!service->crowded)
+    if (!service->threaded)
         plan_start(service);
 }
 

@@ -19,7 +19,7 @@ struct Service {
     bool leftover;       // The child has not freed the parent's session yet.
     uint64_t forked_ns;  // Time of the fork in the child, CLOCK_MONOTONIC.
     bool detached;       // The thread that forks holds State.attached.
-    bool crowded;        // At a fork in C the program had other threads.
+    bool threaded;       // At a fork in C the program had other threads.
     bool pausing;        // Ocular's threads are ending for a fork.
     bool ended;          // Ocular's threads have ended for a fork.
     bool paused;         // Some of Ocular's threads must be started again.

@@ -597,6 +597,11 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
 {
     uint64_t phase = Counter_get(&exceptions->phase);
     double off_s = (double)(ticks - exceptions->off) / exceptions->hz;
+    // The first gap is short, because only a window after it shows whether the
+    // burst that caused it goes on.
+    double wanted =
+        full(exceptions) *
+        (Counter_get_double(&exceptions->gap_squares) > 0 ? 1 : 1.5 * LAST);
 
     if (phase == EXCEPTIONS_UNKNOWN)
         return false;
@@ -611,7 +616,7 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
         return false;
     }
     if (!isinf(exceptions->income) &&
-        (off_s < exceptions->pause_s || exceptions->tokens < full(exceptions)))
+        (off_s < exceptions->pause_s || exceptions->tokens < wanted))
         return false;
     begin_change(exceptions);
     open_window(exceptions, cpu_ns, cpu_since(exceptions, cpu_ns));
