@@ -6,16 +6,13 @@ bundled workload.
     python screenshots/capture.py [NAME...] [--wait 20] [--into FOLDER]
 
 The script runs `python -m ocular.demo --serve`, runs ocular-top on a pseudo-terminal, and
-reads the screen through pyte. Each picture is written as NAME.png (if png.py finds its
-font), as NAME.svg, and as NAME.ans for `cat` in a terminal. The recording is written as
-tour.svg, an animation, and as tour.cast for asciinema. If this ocular-top does not have a
-view, the view's picture is left out.
+reads the screen through pyte. Each picture is written as NAME.png, and the recording as
+tour.svg, an animation.
 """
 
 import argparse
 import html
 import importlib.util
-import json
 import os
 import re
 import shutil
@@ -35,13 +32,6 @@ from tui.emulated import Top  # noqa: E402
 PICTURES = {
     "main": ([], "SHARE", 1),
     "annotate": (["Enter"], "OFFS", 3),
-    # The keys lead to the function with most calls, through the slowest function's caller.
-    "callers": (["c", "k", "Enter", "k", "Enter"], "CALLEES", 3),
-    "flame": (["f"], "", 15),
-    # Esc drops the filter, because changes are counted for all functions.
-    "opcodes": (["Esc", "o"], "FROM -> TO", 2),
-    "threads": (["t", "j"], "MainThread", 2),
-    "help": (["?"], "keys, columns", 1),
 }
 # The keys of the recording, and the seconds for which their effect is shown.
 TOUR = [
@@ -136,19 +126,6 @@ def drawing(screen):
     return "\n".join(parts)
 
 
-def svg(columns, lines, inside, style=""):
-    width = columns * CELL_WIDTH + 2 * MARGIN
-    height = lines * CELL_HEIGHT + 2 * MARGIN
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
-        f'font-size="{FONT_SIZE}">{style}\n'
-        f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>\n'
-        f"{inside}\n</svg>\n"
-    )
-
-
 def moving(columns, lines, frames):
     """Returns an SVG that shows each (drawing, seconds) in turn, again and again."""
     total = sum(seconds for _, seconds in frames)
@@ -164,61 +141,26 @@ def moving(columns, lines, frames):
         )
         inside.append(f'<g id="f{number}">\n{picture}\n</g>')
         at += seconds
-    return svg(columns, lines, "\n".join(inside), "<style>" + "\n".join(style) + "</style>")
-
-
-def sgr(char):
-    """Returns the escape sequence for a cell's look."""
-    names = ["black", "red", "green", "brown", "blue", "magenta", "cyan", "white"]
-    codes = ["0"] + ["1"] * char.bold + ["7"] * char.reverse
-    for name, base in ((char.fg, 30), (char.bg, 40)):
-        if name in names:
-            codes.append(str(base + names.index(name)))
-        elif re.fullmatch("[0-9a-f]{6}", name):
-            codes.append(
-                f"{base + 8};2;"
-                + ";".join(str(int(name[i : i + 2], 16)) for i in (0, 2, 4))
-            )
-    return f"\x1b[{';'.join(codes)}m"
-
-
-def ansi(screen):
-    lines = []
-    for line in range(screen.lines):
-        text, current = "", None
-        for column in range(screen.columns):
-            char = screen.buffer[line][column]
-            if sgr(char) != current:
-                current = sgr(char)
-                text += current
-            text += char.data
-        lines.append(text.rstrip() + "\x1b[0m\n")
-    return "".join(lines)
+    width = columns * CELL_WIDTH + 2 * MARGIN
+    height = lines * CELL_HEIGHT + 2 * MARGIN
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" '
+            f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'font-family="DejaVu Sans Mono, Menlo, Consolas, monospace" '
+            f'font-size="{FONT_SIZE}"><style>{"".join(style)}</style>',
+            f'<rect width="100%" height="100%" rx="8" fill="{BACKGROUND}"/>',
+            *inside,
+            "</svg>\n",
+        ]
+    )
 
 
 def look_on(top, seconds):
-    """Reads the screen for `seconds`. Returns [(seconds since the beginning, bytes)]."""
-    begin, came = time.monotonic(), []
-    while (now := time.monotonic() - begin) < seconds:
-        before = len(top.raw)
-        if top.read(0.05):
-            came.append((now, top.raw[before:]))
-    return came
-
-
-def has(top, key):
-    """Returns whether the help of ocular-top lists the key."""
-    if key in ("Enter", "?"):
-        return True
-    top.press("?")
-    top.wait("keys, columns")
-    seen = ""
-    for _ in range(6):
-        seen += top.settle() + "\n"
-        top.press("PgDn")
-    top.press("Esc")
-    top.wait("SHARE")
-    return re.search(rf"(?m)^    (\S+  )*{re.escape(key)} ", seen) is not None
+    """Reads the screen for `seconds`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        top.read(0.05)
 
 
 def is_within_budget(text):
@@ -236,27 +178,13 @@ def settle_down(top, patience):
 
 
 def write_picture(screen, name, folder):
-    for ending, text in (
-        ("svg", svg(screen.columns, screen.lines, drawing(screen))),
-        ("ans", ansi(screen)),
-    ):
-        with open(os.path.join(folder, f"{name}.{ending}"), "w") as file:
-            file.write(text)
-    try:
-        picture = png.render(screen, look, BACKGROUND)
-    except png.NoFont as error:
-        print(f"{name}: {error}", file=sys.stderr)
-    else:
-        with open(os.path.join(folder, f"{name}.png"), "wb") as file:
-            file.write(picture)
+    with open(os.path.join(folder, f"{name}.png"), "wb") as file:
+        file.write(png.render(screen, look, BACKGROUND))
 
 
 def take_pictures(top, names, folder):
     for name in names:
         keys, wanted, seconds = PICTURES[name]
-        if keys and not has(top, keys[0]):
-            print(f"{name}: this ocular-top has no key {keys[0]}")
-            continue
         top.press(*keys)
         top.wait(re.escape(wanted))
         look_on(top, seconds)
@@ -267,30 +195,13 @@ def take_pictures(top, names, folder):
 
 
 def take_tour(top, folder):
-    frames, cast, at = [], [], 0.0
+    frames = []
     for keys, seconds in TOUR:
-        if (
-            keys
-            and keys != ["Esc"]
-            and len(keys[0]) == 1
-            and keys[0] in "cf"
-            and not has(top, keys[0])
-        ):
-            continue
         top.press(*keys)
-        came = look_on(top, seconds)
-        cast += [
-            [round(at + when, 3), "o", data.decode("utf-8", "replace")]
-            for when, data in came
-        ]
+        look_on(top, seconds)
         frames.append((drawing(top.screen), seconds))
-        at += seconds
     with open(os.path.join(folder, "tour.svg"), "w") as file:
         file.write(moving(*TOUR_SIZE, frames))
-    head = {"version": 2, "width": TOUR_SIZE[0], "height": TOUR_SIZE[1]}
-    with open(os.path.join(folder, "tour.cast"), "w") as file:
-        for row in [head, *cast]:
-            file.write(json.dumps(row) + "\n")
 
 
 def watch(sockets, pid, options, size, work):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Takes the pictures compare.png, compare.svg and compare.ans, which show two runs that
-are compared. A person runs this script by hand:
+"""Takes the picture compare.png, which shows two runs that are compared. A person runs this
+script by hand:
 
     eval "$(make -s env)" && python screenshots/compare.py [FOLDER]
 

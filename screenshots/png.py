@@ -9,6 +9,7 @@ draws bars itself and not by the font, so that there are no gaps between cells.
 import functools
 import io
 import os
+import sys
 
 FONT_SIZE, CELL, MARGIN = 15, (9, 18), 12
 COLOURS = 256  # maximum number of colours of a palette
@@ -25,10 +26,6 @@ MISSING = (
 )
 
 
-class NoFont(Exception):
-    pass
-
-
 @functools.cache
 def font(bold):
     from PIL import ImageFont
@@ -39,7 +36,7 @@ def font(bold):
     for path in paths:
         if os.path.exists(path):
             return ImageFont.truetype(path, FONT_SIZE)
-    raise NoFont(MISSING)
+    sys.exit(MISSING)
 
 
 def bar(code):
@@ -113,10 +110,9 @@ def reduce(image, colours):
 
 def render(screen, look, background):
     """Returns the bytes of the picture. look(cell) returns (foreground, background, bold)
-    of a cell. Raises NoFont if no font is found."""
+    of a cell. Exits if no font is found."""
     from PIL import Image, ImageDraw
 
-    font(False)
     wide, high = CELL
     image = Image.new(
         "RGB",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Takes the pictures of the list of processes: processes.png, .svg and .ans. A person runs
-this script by hand:
+"""Takes the picture of the list of processes, processes.png. A person runs this script by
+hand:
 
     eval "$(make -s env)" && python screenshots/processes.py [FOLDER]    # as root
 

@@ -9,10 +9,8 @@ tests/e2e/test_questions.py or of this script, after the keys that docs/question
 
 import sys
 import tempfile
-from pathlib import Path
 
 import capture
-import png
 from e2e import test_questions as tests
 from e2e.program import PYTHON, Running, write
 from tui.emulated import Top
@@ -79,10 +77,9 @@ def take(name, into):
                 top.press(*tests.keys_of(question))
                 capture.look_on(top, SERVES_S)
                 top.wait(wanted, 60)
-                picture = png.render(top.screen, capture.look, capture.BACKGROUND)
+                capture.write_picture(top.screen, name, into)
             finally:
                 top.close()
-    Path(into, f"{name}.png").write_bytes(picture)
 
 
 def main():
