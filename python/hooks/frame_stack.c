@@ -6,7 +6,7 @@
 // A frame of CPython, with the lowest and the highest depth that the frame can
 // have.
 struct Place {
-    const char *frame; // NULL behind the outermost frame.
+    uintptr_t frame; // 0 behind the outermost frame.
     int64_t least;
     int64_t most;
 };
@@ -17,25 +17,6 @@ struct RunningFrames {
     struct Place found; // The frame that the function holds() found last.
 };
 
-static const char *previous_of(const char *frame)
-{
-    return *(const char *const *)(frame + FRAME_PREVIOUS);
-}
-
-// Returns `frame` if it runs Python code, otherwise the next older frame that
-// does. C code makes frames without Python code to enter the evaluation loop.
-static const char *python_frame(const char *frame)
-{
-    while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C)
-        frame = previous_of(frame);
-    return frame;
-}
-
-static bool runs(const char *frame, uintptr_t code)
-{
-    return (*(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK) == code;
-}
-
 // Returns the next older frame with its depths. A depth is a number of frames.
 // While a throw() passes through `yield from`, CPython links the frames of the
 // outer generators but does not count these frames in the depth. Therefore only
@@ -43,8 +24,9 @@ static bool runs(const char *frame, uintptr_t code)
 static struct Place below(struct Place place)
 {
     place.least--;
-    place.most -= place.frame[FRAME_OWNER] != FRAME_OWNED_BY_GENERATOR;
-    place.frame = python_frame(previous_of(place.frame));
+    place.most -=
+        *(const char *)(place.frame + FRAME_OWNER) != FRAME_OWNED_BY_GENERATOR;
+    place.frame = FrameStack_python(FrameStack_previous(place.frame));
     return place;
 }
 
@@ -56,7 +38,8 @@ static bool holds(struct RealStack *real, const struct Frame *frame)
     if (place.most < frame->depth)
         place = running->top;
     for (; place.frame && place.most >= frame->depth; place = below(place)) {
-        if (place.least > frame->depth || !runs(place.frame, frame->address))
+        if (place.least > frame->depth ||
+            FrameStack_code(place.frame) != frame->address)
             continue;
         running->found = place;
         return true;
@@ -73,18 +56,10 @@ static struct _PyInterpreterFrame **newest_frame(const PyThreadState *state)
 #endif
 }
 
-uintptr_t FrameStack_running(const PyThreadState *state)
-{
-    PyCodeObject *code = NULL;
-
-    FrameStack_codes(state, &code, 1);
-    return (uintptr_t)code;
-}
-
 size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
                         size_t most)
 {
-    const char *frame = NULL;
+    uintptr_t frame;
     size_t count = 0;
 
 #if PY_VERSION_HEX < 0x030D0000
@@ -92,24 +67,23 @@ size_t FrameStack_codes(const PyThreadState *state, PyCodeObject **codes,
     if (!state->cframe)
         return 0;
 #endif
-    for (frame = python_frame((const char *)*newest_frame(state));
-         frame && count < most; frame = python_frame(previous_of(frame)))
-        codes[count++] =
-            (PyCodeObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
-                             FRAME_CODE_MASK);
+    for (frame = FrameStack_python(FrameStack_newest(state));
+         frame && count < most;
+         frame = FrameStack_python(FrameStack_previous(frame)))
+        codes[count++] = (PyCodeObject *)FrameStack_code(frame);
     return count;
 }
 
 bool FrameStack_caller_has(const PyThreadState *state, uintptr_t object)
 {
-    const char *frame = (const char *)FrameStack_newest(state);
+    uintptr_t frame = FrameStack_newest(state);
     const PyCodeObject *code = (const PyCodeObject *)FrameStack_caller(state);
 
     if (!code)
         return false;
-    frame = python_frame(previous_of(frame));
+    frame = FrameStack_python(FrameStack_previous(frame));
     for (int i = 0; i < code->co_nlocalsplus; i++)
-        if (FrameStack_local((uintptr_t)frame, i) == object)
+        if (FrameStack_local(frame, i) == object)
             return true;
     return false;
 }
@@ -120,7 +94,7 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
     const _PyStackChunk *chunk = state->datastack_chunk, *root = chunk;
     struct RunningFrames running = {
         .real.holds = holds,
-        .top = {python_frame((const char *)*newest_frame(state)), depth, depth},
+        .top = {FrameStack_python(FrameStack_newest(state)), depth, depth},
     };
 
     running.found = running.top;
@@ -138,8 +112,8 @@ void FrameStack_switch(struct ThreadTrace *trace, const PyThreadState *state,
 static void *bottom_of(void *frame)
 {
 #if PY_VERSION_HEX >= 0x030F0000
-    while (frame && previous_of(frame))
-        frame = (void *)previous_of(frame);
+    while (frame && FrameStack_previous((uintptr_t)frame))
+        frame = (void *)FrameStack_previous((uintptr_t)frame);
     return frame;
 #else
     (void)frame;

@@ -48,19 +48,44 @@ static inline uintptr_t FrameStack_newest(const PyThreadState *state)
 #endif
 }
 
+// Returns the address of the next older frame, or 0.
+static inline uintptr_t FrameStack_previous(uintptr_t frame)
+{
+    return *(const uintptr_t *)(frame + FRAME_PREVIOUS);
+}
+
+// Returns `frame` if it runs Python code, otherwise the next older frame that
+// does, or 0. C code makes frames without Python code to enter the evaluation
+// loop. `frame` may be 0.
+static inline uintptr_t FrameStack_python(uintptr_t frame)
+{
+    while (frame && *(const char *)(frame + FRAME_OWNER) >= FRAME_OWNED_BY_C)
+        frame = FrameStack_previous(frame);
+    return frame;
+}
+
+// Returns the address of the code object of a frame. `frame` may be 0.
+static inline uintptr_t FrameStack_code(uintptr_t frame)
+{
+    return frame ? *(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK
+                 : 0;
+}
+
+// Returns the address of the code object of the newest Python frame, or 0.
+static inline uintptr_t FrameStack_running(const PyThreadState *state)
+{
+    return FrameStack_code(FrameStack_python(FrameStack_newest(state)));
+}
+
 // Returns the address of the code object of the newest frame's caller, or 0.
 // Frames that C code has made are not counted.
 static inline uintptr_t FrameStack_caller(const PyThreadState *state)
 {
-    const char *frame = (const char *)FrameStack_newest(state);
+    uintptr_t frame = FrameStack_newest(state);
 
-    while (frame) {
-        frame = *(const char *const *)(frame + FRAME_PREVIOUS);
-        if (!frame || frame[FRAME_OWNER] < FRAME_OWNED_BY_C)
-            break;
-    }
-    return frame ? *(const uintptr_t *)(frame + FRAME_CODE) & FRAME_CODE_MASK
-                 : 0;
+    if (frame)
+        frame = FrameStack_python(FrameStack_previous(frame));
+    return FrameStack_code(frame);
 }
 
 // Returns the address of the instruction at which a frame is.
@@ -93,8 +118,6 @@ static inline size_t FrameStack_to(const PyThreadState *state,
     return to;
 }
 
-// Returns the address of the code object of the newest Python frame, or 0.
-uintptr_t FrameStack_running(const PyThreadState *state);
 // Stores the code objects of a thread's `most` newest frames in `codes` and
 // returns their number. The thread cannot run Python code during the call,
 // because the caller holds the GIL.

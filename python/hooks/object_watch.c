@@ -163,17 +163,6 @@ __attribute__((noinline)) static int note_other(struct Objects *objects,
     return 0;
 }
 
-static inline const void *running_code(const PyThreadState *state)
-{
-    const char *frame = (const char *)FrameStack_newest(state);
-
-    while (frame && frame[FRAME_OWNER] >= FRAME_OWNED_BY_C)
-        frame = *(const char *const *)(frame + FRAME_PREVIOUS);
-    return frame ? (const void *)(*(const uintptr_t *)(frame + FRAME_CODE) &
-                                  FRAME_CODE_MASK)
-                 : NULL;
-}
-
 // CPython calls the tracer with a new object, or with an object that dies. An
 // exception may be set. The call can also come from another interpreter, which
 // may have its own GIL.
@@ -200,7 +189,7 @@ static int trace(PyObject *object, PyRefTracerEvent event, void *data)
         return note_other(objects, (int)event);
     type = Py_TYPE(object);
     if (event == PyRefTracer_CREATE) {
-        const void *code = running_code(state);
+        const void *code = (const void *)FrameStack_running(state);
 
         if (!Objects_born(objects, object, type, code))
             meet_pair(objects, object, (PyObject *)code);

@@ -200,28 +200,25 @@ static bool runs_handle(const PyCodeObject *code)
 // returns the library's innermost frame. If only asyncio's code runs, returns
 // its outermost frame, such as that of a server that creates a task for each
 // connection.
-static const char *creator_frame(const struct State *state)
+static uintptr_t creator_frame(const struct State *state)
 {
-    const char *frame = (const char *)FrameStack_newest(THREAD_STATE_CALL());
-    const char *found = NULL, *outermost = NULL;
+    uintptr_t frame = FrameStack_newest(THREAD_STATE_CALL());
+    uintptr_t found = 0, outermost = 0;
 
-    for (int i = 0; frame && i < FRAMES; i++) {
-        PyObject *code = (PyObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
-                                      FRAME_CODE_MASK);
+    for (int i = 0; (frame = FrameStack_python(frame)) && i < FRAMES; i++) {
+        PyCodeObject *code = (PyCodeObject *)FrameStack_code(frame);
 
-        if (frame[FRAME_OWNER] < FRAME_OWNED_BY_C && PyCode_Check(code)) {
-            bool own = is_own(state, (PyCodeObject *)code);
-
-            if (own)
+        if (PyCode_Check(code)) {
+            if (is_own(state, code))
                 return frame;
-            if (!strstr(file_of((PyCodeObject *)code), "/asyncio/"))
+            if (!strstr(file_of(code), "/asyncio/"))
                 found = found ? found : frame;
-            else if (found || runs_handle((PyCodeObject *)code))
+            else if (found || runs_handle(code))
                 break; // the loop that runs the code
             else
                 outermost = frame;
         }
-        frame = *(const char *const *)(frame + FRAME_PREVIOUS);
+        frame = FrameStack_previous(frame);
     }
     return found ? found : outermost;
 }
@@ -229,7 +226,7 @@ static const char *creator_frame(const struct State *state)
 // Returns the number of the line that creates a task now, or 0.
 static uint16_t find_place(const struct State *state, struct TaskWatch *watch)
 {
-    const char *frame = creator_frame(state);
+    uintptr_t frame = creator_frame(state);
     PyObject *keep_name = NULL, *keep_file = NULL;
     const struct Code *traced;
     struct TaskLine line;
@@ -239,11 +236,10 @@ static uint16_t find_place(const struct State *state, struct TaskWatch *watch)
 
     if (!frame)
         return 0;
-    code = (PyCodeObject *)(*(const uintptr_t *)(frame + FRAME_CODE) &
-                            FRAME_CODE_MASK);
+    code = (PyCodeObject *)FrameStack_code(frame);
     traced = Adopt_find(state, (PyObject *)code);
     number = PyUnstable_InterpreterFrame_GetLine(
-        (struct _PyInterpreterFrame *)(uintptr_t)frame);
+        (struct _PyInterpreterFrame *)frame);
     line = (struct TaskLine){
         .name = Adopt_text(code->co_qualname, &keep_name),
         .file = Adopt_text(code->co_filename, &keep_file),
