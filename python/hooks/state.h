@@ -19,6 +19,9 @@
 #include "tracer/code/fusion.h"
 #include "tracer/session/session.h"
 
+// Ocular's two tools of sys.monitoring (tools.h).
+enum Tool { TOOL_DISCOVERY, TOOL_TRACER, TOOLS };
+
 enum Phase { PHASE_IDLE, PHASE_STARTING, PHASE_TRACING, PHASE_STOPPING };
 
 // Lists the events for which hook objects are registered, in the order of
@@ -211,15 +214,14 @@ struct State {
     struct ObjectWatch watch;
     PyObject *use_tool_id, *free_tool_id, *get_tool, *register_callback;
     PyObject *get_events, *set_events, *set_local_events;
-    PyObject *tool_names[2];      // Names of Ocular's two tools.
+    PyObject *tool_names[TOOLS];
+    PyObject *tool_ids[TOOLS];    // Python ints, or NULL if none was taken.
     long event_bits[HOOK_EVENTS]; // The bit of each event, or 0.
     bool dropped[HOOK_EVENTS];    // True if the tracer has no hook.
-    int discovery, tracer;        // Tool ids, or 0 if none is held.
-    // True if Ocular holds the id of the discovery tool [0], of the tracer [1].
-    bool held[2];
+    bool held[TOOLS];             // True if Ocular holds the tool's id.
     // True if another tool took ids, events or callbacks of Ocular.
     bool ids_lost;
-    long global_events[2]; // Bits of the global events that are set, by tool.
+    long global_events[TOOLS]; // Bits of the global events that are set.
     // Number of PY_UNWIND events until the event is switched off (0 = never).
     unsigned unwinds_left;
     // Time of CLOCK_MONOTONIC at which PY_UNWIND was last switched off or was
@@ -227,7 +229,7 @@ struct State {
     double unwinds_s;
     // These objects are arguments of calls of sys.monitoring. local_events has
     // the tracer's event bits for accepted code.
-    PyObject *tracer_id, *call_event;
+    PyObject *call_event;
     // The first index is 0 without jumps, branches and lines, 1 without lines,
     // and 2 with all of them. The second index is 1 if CALL events are
     // included, otherwise 0.

@@ -29,7 +29,9 @@ static const char *const EVENT_NAMES[HOOK_EVENTS] = {
 #define UNWIND_IS_LOCAL 0
 #endif
 
-static const int CANDIDATES[3] = {3, 4, 5};
+// The tool ids that Ocular may take.
+#define FIRST_ID 3
+#define LAST_ID 5
 
 // Returns true if the tracer uses an event in this session. In precise mode
 // jumps and branches need no event, because the next instruction's event shows
@@ -186,95 +188,100 @@ static int call(PyObject *function, const char *format, ...)
     return result ? 0 : -1;
 }
 
-// Stores the free tool ids in `ids` and returns their number. *holders becomes
-// a list of texts, which name the tools that hold the other ids. Returns -1
-// with an exception on failure.
-static int find_free(struct State *state, int ids[3], PyObject **holders)
+// Raises an exception that names the tools which hold the ids. `holders` is a
+// list of texts.
+static void raise_no_ids(PyObject *holders)
 {
-    int count = 0;
-    size_t i;
+    PyObject *comma = PyUnicode_FromString(", ");
+    PyObject *text = comma ? PyUnicode_Join(comma, holders) : NULL;
 
-    *holders = PyList_New(0);
-    for (i = 0; *holders && i < 3; i++) {
-        PyObject *name =
-            PyObject_CallFunction(state->get_tool, "i", CANDIDATES[i]);
-        PyObject *text;
-
-        if (!name)
-            return -1;
-        if (Py_IsNone(name)) {
-            ids[count++] = CANDIDATES[i];
-            Py_DECREF(name);
-            continue;
-        }
-        text = PyUnicode_FromFormat("%d by %R", CANDIDATES[i], name);
-        Py_DECREF(name);
-        if (!text || PyList_Append(*holders, text) < 0) {
-            Py_XDECREF(text);
-            return -1;
-        }
-        Py_DECREF(text);
-    }
-    return *holders ? count : -1;
+    if (text)
+        PyErr_Format(PyExc_RuntimeError,
+                     "Ocular needs two of the sys.monitoring tool ids 3, 4 "
+                     "and 5; in use: %U. Stop the other tool first",
+                     text);
+    Py_XDECREF(comma);
+    Py_XDECREF(text);
 }
 
-static int choose_ids(struct State *state)
+// Takes a tool id if it is free and a tool of Ocular has none, and otherwise
+// adds a text about the tool that holds the id to the list `holders`. Returns
+// 0, or -1 with an exception.
+static int try_id(struct State *state, int number, PyObject *holders)
 {
-    PyObject *holders = NULL, *comma, *text;
-    int ids[3], count = find_free(state, ids, &holders);
+    enum Tool tool =
+        state->tool_ids[TOOL_DISCOVERY] ? TOOL_TRACER : TOOL_DISCOVERY;
+    PyObject *id = PyLong_FromLong(number);
+    PyObject *name = id ? PyObject_CallOneArg(state->get_tool, id) : NULL;
+    PyObject *text = NULL;
+    int result = name ? 0 : -1;
 
-    if (count >= 2) {
-        Py_DECREF(holders);
-        state->discovery = ids[0];
-        state->tracer = ids[1];
-        return 0;
+    if (name && !Py_IsNone(name)) {
+        text = PyUnicode_FromFormat("%d by %R", number, name);
+        result = text ? PyList_Append(holders, text) : -1;
+    } else if (name && !state->tool_ids[tool]) {
+        result = call(state->use_tool_id, "(OO)", id, state->tool_names[tool]);
+        if (result == 0)
+            state->tool_ids[tool] = Py_NewRef(id);
+        state->held[tool] = result == 0;
     }
-    if (count >= 0) {
-        comma = PyUnicode_FromString(", ");
-        text = comma ? PyUnicode_Join(comma, holders) : NULL;
-        if (text)
-            PyErr_Format(PyExc_RuntimeError,
-                         "Ocular needs two of the sys.monitoring tool ids 3, "
-                         "4 and 5; in use: %U. Stop the other tool first",
-                         text);
-        Py_XDECREF(comma);
-        Py_XDECREF(text);
-    }
-    Py_XDECREF(holders);
-    return -1;
-}
-
-static int id_of(const struct State *state, int tool)
-{
-    return tool ? state->tracer : state->discovery;
-}
-
-enum Holder { HOLDER_UNKNOWN, HOLDER_NOBODY, HOLDER_WE, HOLDER_OTHERS };
-
-// Returns the kind of holder that the id of `tool` has now, or HOLDER_UNKNOWN
-// if memory is out.
-static enum Holder holder(struct State *state, int tool)
-{
-    PyObject *name =
-        PyObject_CallFunction(state->get_tool, "i", id_of(state, tool));
-    enum Holder result = HOLDER_OTHERS;
-
-    if (!name)
-        result = HOLDER_UNKNOWN;
-    else if (Py_IsNone(name))
-        result = HOLDER_NOBODY;
-    else if (name == state->tool_names[tool])
-        result = HOLDER_WE;
+    Py_XDECREF(text);
     Py_XDECREF(name);
-    PyErr_Clear();
+    Py_XDECREF(id);
     return result;
 }
 
+static int take_ids(struct State *state)
+{
+    PyObject *holders = PyList_New(0);
+    int result = holders ? 0 : -1;
+
+    for (int id = FIRST_ID; result == 0 && id <= LAST_ID; id++)
+        result = try_id(state, id, holders);
+    if (result == 0 && !state->tool_ids[TOOL_TRACER]) {
+        raise_no_ids(holders);
+        result = -1;
+    }
+    Py_XDECREF(holders);
+    return result;
+}
+
+// Returns the name of the tool that holds the id of `tool` now, which may be
+// None, or NULL if memory is out. The name may only be compared.
+static const PyObject *holder(const struct State *state, enum Tool tool)
+{
+    PyObject *name =
+        PyObject_CallOneArg(state->get_tool, state->tool_ids[tool]);
+
+    PyErr_Clear();
+    Py_XDECREF(name);
+    return name;
+}
+
+// Returns true if Ocular still holds the tool's id. The holder is checked
+// before each change, because the governor checks it only from time to time.
+static bool holds(struct State *state, enum Tool tool)
+{
+    const PyObject *name = state->held[tool] ? holder(state, tool) : NULL;
+
+    if (name && name != state->tool_names[tool]) {
+        state->held[tool] = false;
+        state->ids_lost = true;
+    }
+    return name && state->held[tool];
+}
+
+void Tools_watch(struct State *state)
+{
+    holds(state, TOOL_DISCOVERY);
+    holds(state, TOOL_TRACER);
+}
+
 // Returns the tool's global events, or a negative number if memory is out.
-static long events_of(struct State *state, int tool)
+static long events_of(struct State *state, enum Tool tool)
 {
     PyObject *events =
-        PyObject_CallFunction(state->get_events, "i", id_of(state, tool));
+        PyObject_CallOneArg(state->get_events, state->tool_ids[tool]);
     long result = events ? PyLong_AsLong(events) : -1;
 
     Py_XDECREF(events);
@@ -282,95 +289,67 @@ static long events_of(struct State *state, int tool)
     return result;
 }
 
-void Tools_watch(struct State *state)
-{
-    int tool;
-
-    for (tool = 0; tool < 2; tool++) {
-        enum Holder found =
-            id_of(state, tool) ? holder(state, tool) : HOLDER_NOBODY;
-
-        if (found == HOLDER_UNKNOWN) // `held` stays unchanged.
-            continue;
-        state->held[tool] = found == HOLDER_WE;
-        if (id_of(state, tool) && !state->held[tool])
-            state->ids_lost = true;
-    }
-}
-
 // Takes a tool id of Ocular again if the id was freed and no other tool has
 // taken it since. Up to 3.13 all of Ocular's events are still set on the freed
-// id.
-static void regain(struct State *state, int tool)
+// id. Returns true on success.
+static bool regain(struct State *state, enum Tool tool)
 {
-    if (holder(state, tool) != HOLDER_NOBODY)
-        return;
-    state->held[tool] = call(state->use_tool_id, "(iO)", id_of(state, tool),
-                             state->tool_names[tool]) == 0;
+    if (holder(state, tool) == Py_None)
+        state->held[tool] =
+            call(state->use_tool_id, "(OO)", state->tool_ids[tool],
+                 state->tool_names[tool]) == 0;
     PyErr_Clear();
+    return state->held[tool];
 }
 
-// Returns the discovery tool's hook of an event, or NULL.
-static PyObject *discovery_hook_of(const struct State *state, int event)
+// Returns the hook that a tool has for an event, or NULL.
+static PyObject *hook_of(const struct State *state, enum Tool tool, int event)
 {
+    if (!state->event_bits[event])
+        return NULL;
+    if (tool == TOOL_TRACER)
+        return state->dropped[event] ? NULL : state->hooks[event];
     if (event <= ON_RESUME)
         return state->discovery_hook;
     return event <= ON_YIELD ? state->step_hook : NULL;
 }
 
+// Registers a hook, or clears it if `hook` is None. Returns 0, or -1 with an
+// exception.
+static int set_hook(struct State *state, enum Tool tool, int event,
+                    PyObject *hook)
+{
+    return call(state->register_callback, "(OlO)", state->tool_ids[tool],
+                state->event_bits[event], hook);
+}
+
 static int register_hooks(struct State *state)
 {
-    int i;
+    memset(state->dropped, 0, sizeof state->dropped);
+    for (enum Tool tool = 0; tool < TOOLS; tool++)
+        for (int event = 0; event < HOOK_EVENTS; event++) {
+            PyObject *hook = hook_of(state, tool, event);
 
-    for (i = 0; i < HOOK_EVENTS; i++) {
-        if (state->event_bits[i] &&
-            call(state->register_callback, "(ilO)", state->tracer,
-                 state->event_bits[i], state->hooks[i]) < 0)
-            return -1;
-        state->dropped[i] = false;
-    }
-    for (i = 0; i < HOOK_EVENTS; i++) {
-        PyObject *hook = discovery_hook_of(state, i);
-
-        if (hook && call(state->register_callback, "(ilO)", state->discovery,
-                         state->event_bits[i], hook) < 0)
-            return -1;
-    }
+            if (hook && set_hook(state, tool, event, hook) < 0)
+                return -1;
+        }
     return 0;
 }
 
 int Tools_open(struct State *state)
 {
-    if (choose_ids(state) < 0) {
-        state->discovery = state->tracer = 0;
-        return -1;
-    }
-    if (call(state->use_tool_id, "(iO)", state->discovery,
-             state->tool_names[0]) < 0) {
-        state->discovery = state->tracer = 0;
-        return -1;
-    }
-    state->held[0] = true;
     state->ids_lost = false;
-    if (call(state->use_tool_id, "(iO)", state->tracer, state->tool_names[1]) <
-        0) {
-        state->tracer = 0;
-        Tools_close(state);
-        return -1;
-    }
-    state->held[1] = true;
-    state->tracer_id = PyLong_FromLong(state->tracer);
-    if (state->tracer_id && register_hooks(state) == 0)
+    if (take_ids(state) == 0 && register_hooks(state) == 0)
         return 0;
     Tools_close(state);
     return -1;
 }
 
-static int set_global(struct State *state, long events)
+static int set_global(struct State *state, enum Tool tool, long events)
 {
-    if (call(state->set_events, "(il)", state->tracer, events) < 0)
+    if (call(state->set_events, "(Ol)", state->tool_ids[tool], events) < 0)
         return -1;
-    state->global_events[1] = events;
+    state->global_events[tool] = events;
     return 0;
 }
 
@@ -386,44 +365,24 @@ int Tools_arm(struct State *state)
 
     state->unwinds_left =
         state->engine.session->config.threshold ? UNWINDS_MOST : 0;
-    if (set_global(state, global) < 0)
+    if (set_global(state, TOOL_TRACER, global) < 0)
         return -1;
     // An earlier session may have switched PY_UNWIND off.
     if (atomic_load_explicit(unwinds, memory_order_relaxed) % 2)
         atomic_fetch_add_explicit(unwinds, 1, memory_order_relaxed);
-    state->global_events[0] =
-        state->event_bits[ON_START] | state->event_bits[ON_RESUME];
-    return call(state->set_events, "(il)", state->discovery,
-                state->global_events[0]);
-}
-
-// Returns true if Ocular still holds the tracer's tool id. The holder is
-// checked before each change, because the governor checks it only from time to
-// time.
-static bool holds_tracer(struct State *state)
-{
-    PyObject *name;
-
-    if (!state->held[1])
-        return false;
-    name = PyObject_CallOneArg(state->get_tool, state->tracer_id);
-    if (!name)
-        return false;
-    Py_DECREF(name);
-    if (name != state->tool_names[1]) {
-        state->held[1] = false;
-        state->ids_lost = true;
-    }
-    return state->held[1];
+    return set_global(state, TOOL_DISCOVERY,
+                      state->event_bits[ON_START] |
+                          state->event_bits[ON_RESUME]);
 }
 
 // Switches one of the tracer's global events on or off.
 static int switch_global(struct State *state, enum HookEvent event, bool on)
 {
-    long others = state->global_events[1] & ~state->event_bits[event];
+    long bit = state->event_bits[event];
+    long others = state->global_events[TOOL_TRACER] & ~bit;
 
-    if (holds_tracer(state) &&
-        set_global(state, on ? others | state->event_bits[event] : others) == 0)
+    if (holds(state, TOOL_TRACER) &&
+        set_global(state, TOOL_TRACER, on ? others | bit : others) == 0)
         return 0;
     PyErr_Clear();
     return -1;
@@ -437,7 +396,7 @@ int Tools_set_raise(struct State *state, bool on)
 void Tools_renew_raise(struct State *state)
 {
     if (!state->ids_lost &&
-        state->global_events[1] & state->event_bits[ON_RAISE] &&
+        state->global_events[TOOL_TRACER] & state->event_bits[ON_RAISE] &&
         switch_global(state, ON_RAISE, false) == 0)
         switch_global(state, ON_RAISE, true);
 }
@@ -455,7 +414,8 @@ void Tools_note_unwind(struct State *state)
 
 void Tools_renew_unwinds(struct State *state, double now_s)
 {
-    bool off = !(state->global_events[1] & state->event_bits[ON_UNWIND]);
+    bool off =
+        !(state->global_events[TOOL_TRACER] & state->event_bits[ON_UNWIND]);
 
     if (UNWIND_IS_LOCAL || !state->engine.session->config.threshold ||
         state->ids_lost || now_s - state->unwinds_s < (off ? UNWIND_OFF_S : 1))
@@ -469,45 +429,36 @@ void Tools_renew_unwinds(struct State *state, double now_s)
 
 void Tools_disarm(struct State *state)
 {
-    long events;
-    int tool;
+    for (enum Tool tool = 0; tool < TOOLS; tool++) {
+        long events;
 
-    Tools_watch(state);
-    for (tool = 0; tool < 2; tool++) {
-        if (!id_of(state, tool))
-            continue;
-        if (!state->held[tool])
-            regain(state, tool);
-        if (!state->held[tool])
+        if (!state->tool_ids[tool] ||
+            (!holds(state, tool) && !regain(state, tool)))
             continue;
         events = events_of(state, tool);
         if (events >= 0 && events != state->global_events[tool])
             state->ids_lost = true;
-        if (call(state->set_events, "(il)", id_of(state, tool), 0L) < 0)
+        if (set_global(state, tool, 0) < 0)
             PyErr_Clear();
-        state->global_events[tool] = 0;
     }
 }
 
 // Unregisters Ocular's callback of one event. If another tool has registered a
 // callback in its place, registers that callback again.
-static void unregister(struct State *state, int tool, int event)
+static void unregister(struct State *state, enum Tool tool, int event)
 {
-    const PyObject *ours =
-        tool ? state->hooks[event] : discovery_hook_of(state, event);
+    const PyObject *ours = hook_of(state, tool, event);
     PyObject *old;
 
-    if (!ours || !state->event_bits[event] || (tool && state->dropped[event]))
+    if (!ours)
         return;
-    old = PyObject_CallFunction(state->register_callback, "ilO",
-                                id_of(state, tool), state->event_bits[event],
+    old = PyObject_CallFunction(state->register_callback, "OlO",
+                                state->tool_ids[tool], state->event_bits[event],
                                 Py_None);
     if (old && old != ours) {
         state->ids_lost = true;
-        if (!Py_IsNone(old) &&
-            call(state->register_callback, "(ilO)", id_of(state, tool),
-                 state->event_bits[event], old) < 0)
-            PyErr_Clear();
+        if (!Py_IsNone(old))
+            set_hook(state, tool, event, old);
     }
     Py_XDECREF(old);
     PyErr_Clear();
@@ -520,8 +471,7 @@ int Tools_drop_unused(struct State *state)
     for (i = 0; i < HOOK_EVENTS; i++) {
         if (!state->event_bits[i] || is_used(state, i))
             continue;
-        if (call(state->register_callback, "(ilO)", state->tracer,
-                 state->event_bits[i], Py_None) < 0)
+        if (set_hook(state, TOOL_TRACER, i, Py_None) < 0)
             return -1;
         state->dropped[i] = true;
     }
@@ -531,20 +481,18 @@ int Tools_drop_unused(struct State *state)
 void Tools_close(struct State *state)
 {
     PyObject *error = PyErr_GetRaisedException();
-    int tool, event;
 
     // Up to 3.13 freeing an id frees only its name, and the callbacks stay
     // registered.
-    for (tool = 0; tool < 2; tool++) {
-        for (event = 0; id_of(state, tool) && event < HOOK_EVENTS; event++)
-            unregister(state, tool, event);
-        if (state->held[tool] && holder(state, tool) == HOLDER_WE &&
-            call(state->free_tool_id, "(i)", id_of(state, tool)) < 0)
+    for (enum Tool tool = 0; tool < TOOLS; tool++) {
+        for (int i = 0; state->tool_ids[tool] && i < HOOK_EVENTS; i++)
+            unregister(state, tool, i);
+        if (holds(state, tool) &&
+            call(state->free_tool_id, "(O)", state->tool_ids[tool]) < 0)
             PyErr_Clear();
         state->held[tool] = false;
+        Py_CLEAR(state->tool_ids[tool]);
     }
-    Py_CLEAR(state->tracer_id);
-    state->discovery = state->tracer = 0;
     PyErr_SetRaisedException(error);
 }
 
@@ -556,13 +504,12 @@ void Tools_restore(struct State *state, PyCodeObject *code)
 
 int Tools_set_local(struct State *state, PyCodeObject *code, PyObject *events)
 {
-    PyObject *const arguments[3] = {state->tracer_id, (PyObject *)code, events};
+    PyObject *const arguments[3] = {state->tool_ids[TOOL_TRACER],
+                                    (PyObject *)code, events};
     PyObject *result;
 
-    if (!holds_tracer(state)) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_RuntimeError,
-                            "the tool id is not ours any more");
+    if (!holds(state, TOOL_TRACER)) {
+        PyErr_SetString(PyExc_RuntimeError, "the tool id is not ours any more");
         return -1;
     }
     result = PyObject_Vectorcall(state->set_local_events, arguments, 3, NULL);
@@ -576,14 +523,14 @@ int Tools_set_steps(struct State *state, PyCodeObject *code, bool on)
     long events = state->event_bits[ON_RETURN] | state->event_bits[ON_YIELD];
     int result = -1;
 
-    if (state->held[0] && holder(state, 0) == HOLDER_WE) {
+    if (holds(state, TOOL_DISCOVERY)) {
+        PyObject *id = state->tool_ids[TOOL_DISCOVERY];
+
         // The events are cleared first, because setting the same events again
         // does nothing, and a silenced hook may have disabled them (hooks.c).
-        result =
-            call(state->set_local_events, "(iOl)", state->discovery, code, 0L);
+        result = call(state->set_local_events, "(OOl)", id, code, 0L);
         if (on && result == 0)
-            result = call(state->set_local_events, "(iOl)", state->discovery,
-                          code, events);
+            result = call(state->set_local_events, "(OOl)", id, code, events);
         Tools_restore(state, code);
     }
     PyErr_Clear();
@@ -606,16 +553,17 @@ static void set_steps(struct State *state, PyObject *reference, bool on)
 // meanwhile.
 int Tools_renew_steps(struct State *state)
 {
+    PyObject *id = state->tool_ids[TOOL_DISCOVERY];
     unsigned i;
     int result;
 
-    if (!state->held[0] || holder(state, 0) != HOLDER_WE)
+    if (!holds(state, TOOL_DISCOVERY))
         return -1;
-    result = call(state->set_events, "(il)", state->discovery, 0L);
+    result = call(state->set_events, "(Ol)", id, 0L);
     for (i = 0; result == 0 && i < state->step_code_count; i++)
         set_steps(state, state->step_codes[i], false);
-    result |= call(state->set_events, "(il)", state->discovery,
-                   state->global_events[0]);
+    result |= call(state->set_events, "(Ol)", id,
+                   state->global_events[TOOL_DISCOVERY]);
     for (i = 0; result == 0 && i < state->step_code_count; i++)
         set_steps(state, state->step_codes[i], true);
     PyErr_Clear();

@@ -77,7 +77,7 @@ static void take_down(struct State *state)
     GarbageWatch_stop(state);
     LoopSteps_stop(state);
     Tools_disarm(state);
-    if (state->tracer && Adopt_disarm(state) < 0)
+    if (state->tool_ids[TOOL_TRACER] && Adopt_disarm(state) < 0)
         PyErr_Clear();
     Tools_close(state);
     RaiseWatch_stop(state);
