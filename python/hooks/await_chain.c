@@ -13,22 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TASK "_asyncio.Task"
-#define FUTURE "_asyncio.Future"
-
 // --- A task ----------------------------------------------------------------
 
-// Returns the C class of this name if `object` is an instance of this class or
-// of a subclass, otherwise NULL.
-static PyTypeObject *c_class(PyObject *object, const char *name)
+static bool is_task_class(const PyTypeObject *type)
+{
+    return type && strcmp(type->tp_name, "_asyncio.Task") == 0;
+}
+
+PyTypeObject *Await_class(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
 
     for (; type; type = type->tp_base)
         if (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE &&
-            strcmp(type->tp_name, name) == 0)
+            (is_task_class(type) ||
+             strcmp(type->tp_name, "_asyncio.Future") == 0))
             return type;
     return NULL;
+}
+
+bool Await_is_done(PyObject *object)
+{
+    PyTypeObject *type = Await_class(object);
+    PyObject *done =
+        type ? _PyType_Lookup(type, ocular_state.names[TASK_DONE]) : NULL;
+    PyObject *result = done && Py_IS_TYPE(done, &PyMethodDescr_Type)
+                           ? PyObject_CallOneArg(done, object)
+                           : NULL;
+
+    PyErr_Clear();
+    Py_XDECREF(result); // True and False are never freed
+    return result == Py_True;
 }
 
 // The objects to which a task refers, in the order of CPython's walk over them.
@@ -45,15 +60,35 @@ static int see(PyObject *object, void *context)
     return seen->count == 4;
 }
 
+// Reads a task whose class is not asyncio's C class. Whether it has ended is
+// known only from its coroutine.
+static void read_other(struct AwaitTask *read, PyObject *task)
+{
+    PyObject *const *names = ocular_state.names;
+    PyObject *coroutine = Callees_in_instance(task, names[TASK_COROUTINE]);
+
+    if (AwaitFrame_of(coroutine).object)
+        *read = (struct AwaitTask){
+            .coroutine = coroutine,
+            .name = Callees_in_instance(task, names[TASK_NAME]),
+            .in_python = true,
+        };
+}
+
 void AwaitTask_read(struct AwaitTask *read, PyObject *task)
 {
     struct References seen = {.count = 0};
-    PyTypeObject *type = task ? c_class(task, TASK) : NULL;
+    PyTypeObject *type = task ? Await_class(task) : NULL;
 
     *read = (struct AwaitTask){.coroutine = NULL};
+    if (!is_task_class(type)) {
+        if (task && Py_REFCNT(task) > 0)
+            read_other(read, task);
+        return;
+    }
     // The method get_name() is not called, because it would make a str that
     // stays in the program's memory.
-    if (type && type->tp_traverse)
+    if (type->tp_traverse)
         type->tp_traverse(task, see, &seen);
     if (seen.count < 4 || seen.all[0] != (PyObject *)Py_TYPE(task))
         return;
@@ -63,26 +98,6 @@ void AwaitTask_read(struct AwaitTask *read, PyObject *task)
     __builtin_prefetch((char *)read->coroutine + 64);
     __builtin_prefetch((char *)read->coroutine + 128);
     __builtin_prefetch(read->name);
-}
-
-// Returns true if a future or a task has ended. `name` is the name of its C
-// class.
-static bool is_done(PyObject *task, const char *name, PyObject *done)
-{
-    PyTypeObject *type = c_class(task, name);
-    PyObject *method = type ? Callees_in_class(type, done) : NULL;
-    PyObject *result = method && Py_IS_TYPE(method, &PyMethodDescr_Type)
-                           ? PyObject_CallOneArg(method, task)
-                           : NULL;
-
-    PyErr_Clear();
-    Py_XDECREF(result); // True and False are never freed
-    return result == Py_True;
-}
-
-bool AwaitTask_is_done(PyObject *task, PyObject *done)
-{
-    return is_done(task, TASK, done);
 }
 
 void AwaitTask_prefetch(const PyObject *task)
@@ -301,24 +316,6 @@ struct AwaitFrame AwaitFrame_of(PyObject *object)
     return frame;
 }
 
-// Whether a task of another class has ended is known only from its coroutine.
-void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
-                          PyObject *const *names)
-{
-    PyObject *coroutine;
-
-    if (!task || Py_REFCNT(task) <= 0 || c_class(task, TASK))
-        return;
-    coroutine = Callees_in_instance(task, names[TASK_COROUTINE]);
-    if (!AwaitFrame_of(coroutine).object)
-        return;
-    *read = (struct AwaitTask){
-        .coroutine = coroutine,
-        .name = Callees_in_instance(task, names[TASK_NAME]),
-        .in_python = true,
-    };
-}
-
 // Returns the object that the frame awaits, as a borrowed reference, or NULL.
 static PyObject *awaited_by(const struct AwaitFrame *frame)
 {
@@ -376,7 +373,7 @@ static int see_future(PyObject *object, void *context)
 {
     PyObject **found = context;
 
-    if (!c_class(object, FUTURE))
+    if (!Await_class(object))
         return 0;
     *found = object;
     return 1;
@@ -384,8 +381,7 @@ static int see_future(PyObject *object, void *context)
 
 // A coroutine that awaits a future awaits an iterator, which has the only
 // reference to the future.
-enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame,
-                                    PyObject *done)
+enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame)
 {
     PyObject *awaited = awaited_by(frame), *future = NULL;
 
@@ -396,9 +392,9 @@ enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame,
         Py_TYPE(awaited)->tp_traverse(awaited, see_future, &future);
     if (!future)
         return AWAITS_OTHER;
-    if (is_done(future, FUTURE, done))
+    if (Await_is_done(future))
         return AWAITS_LOOP;
-    return c_class(future, TASK) ||
+    return is_task_class(Await_class(future)) ||
                    strcmp(Py_TYPE(future)->tp_name, "_GatheringFuture") == 0
                ? AWAITS_TASK
                : AWAITS_FUTURE;

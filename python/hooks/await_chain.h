@@ -22,6 +22,11 @@ struct AwaitTask {
     bool in_python; // True if the class is not asyncio's C class or a subclass.
 };
 
+// Returns asyncio's C class Task or Future if `object` is an instance of the
+// class or of a subclass, otherwise NULL.
+PyTypeObject *Await_class(PyObject *object);
+// Returns true if `object` is an instance of such a class and has ended.
+bool Await_is_done(PyObject *object);
 // Reads an attribute of `object` by the C function of the getter that `type`
 // has. Returns NULL if `type` has no such getter. The caller knows that the
 // attribute has another reference.
@@ -30,15 +35,9 @@ PyObject *Await_member(PyObject *object, const PyTypeObject *type,
 // Prefetches the task's memory. `task` may be NULL.
 void AwaitTask_prefetch(const PyObject *task);
 // Reads the coroutine and name of an instance of asyncio's C class Task or of a
-// subclass. `task` may be NULL.
+// subclass. A task of any other class is read if its coroutine has one of
+// CPython's own types. `task` may be NULL.
 void AwaitTask_read(struct AwaitTask *read, PyObject *task);
-// Reads a task of any other class in the same way, if the task's coroutine has
-// one of CPython's own types. `names` are those of struct State.
-void AwaitTask_read_other(struct AwaitTask *read, PyObject *task,
-                          PyObject *const *names);
-// Returns true if the task has ended. `done` is the text "done", as a Python
-// object. AwaitFrame_waits_for needs this text, too.
-bool AwaitTask_is_done(PyObject *task, PyObject *done);
 // Returns true if asyncio itself has given the task its number.
 bool AwaitTask_is_numbered(const struct AwaitTask *read);
 // Returns the number in the task's name, or 0 if the program has given the task
@@ -72,8 +71,7 @@ PyCodeObject *AwaitFrame_code(const struct AwaitFrame *frame);
 uintptr_t AwaitFrame_address(PyObject *object);
 // Returns what the innermost frame of a chain awaits, as far as the awaited
 // object says so.
-enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame,
-                                    PyObject *done);
+enum AwaitKind AwaitFrame_waits_for(const struct AwaitFrame *frame);
 // Prefetches the memory of the object that the frame awaits.
 void AwaitFrame_prefetch(const struct AwaitFrame *frame);
 // Returns the source line at which the frame is, or 0.

@@ -3,7 +3,6 @@
 #include "python/hooks/c_functions.h"
 #include "ipc/own_file.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/callees.h"
 #include "python/hooks/stand_in.h"
 #include "python/hooks/writer.h"
 #include "tracer/code/c_calls.h"
@@ -94,26 +93,12 @@ static PyObject *name_of_builtin(const PyCFunctionObject *function)
     return PyUnicode_FromString(name);
 }
 
-// Returns the attribute `name` of a class, as a borrowed reference, or NULL.
-// The dict of a builtin class is not in the class (CPython 3.12 and newer).
-static PyObject *in_class(PyTypeObject *type, PyObject *name)
-{
-    PyObject *found = Callees_in_class(type, name), *dict;
-
-    if (found || type->tp_flags & Py_TPFLAGS_HEAPTYPE)
-        return found;
-    dict = PyType_GetDict(type);
-    found = dict ? PyDict_GetItemWithError(dict, name) : NULL;
-    Py_XDECREF(dict);
-    return found;
-}
-
 // Returns the attribute `name` of an object, as a new reference, if the
 // attribute is a text that C code returns or that the object itself has.
 // Otherwise returns NULL.
 static PyObject *text_of(PyObject *object, PyObject *name)
 {
-    PyObject *found = in_class(Py_TYPE(object), name);
+    PyObject *found = _PyType_Lookup(Py_TYPE(object), name); // borrowed
     PyObject *text = NULL;
 
     if ((!found || PyUnicode_CheckExact(found)) &&
@@ -184,7 +169,7 @@ static PyObject *resolve(const struct State *state, PyObject *callable)
         return (PyObject *)maker_of((PyTypeObject *)callable);
     if (!is_python_class(type))
         return callable;
-    call = Callees_in_class(type, state->names[NAME_CALL]);
+    call = _PyType_Lookup(type, state->names[NAME_CALL]); // borrowed
     return !call || Py_IS_TYPE(call, &PyWrapperDescr_Type) ? callable : NULL;
 }
 

@@ -34,37 +34,38 @@ static void note_code(struct State *state, struct Code *caller,
     Engine_link(&state->engine, caller, callee);
 }
 
-static const char *const NAMES[CALLEE_NAMES] = {
-    [NAME_CALL] = "__call__",         [NAME_NEW] = "__new__",
-    [NAME_INIT] = "__init__",         [NAME_FUNC] = "__func__",
-    [NAME_MODULE] = "__module__",     [NAME_NAME] = "__name__",
+static const char *const TEXTS[NAME_COUNT] = {
+    [NAME_CALL] = "__call__",
+    [NAME_NEW] = "__new__",
+    [NAME_INIT] = "__init__",
+    [NAME_FUNC] = "__func__",
+    [NAME_MODULE] = "__module__",
+    [NAME_NAME] = "__name__",
     [NAME_QUALNAME] = "__qualname__",
+    [TASK_CALLBACK] = "_callback",
+    [TASK_OWNER] = "__self__",
+    [TASK_GET_NAME] = "get_name",
+    [TASK_NAME] = "_name",
+    [TASK_COROUTINE] = "_coro",
+    [TASK_WHEN] = "_when",
+    [TASK_MODULE] = "asyncio.tasks",
+    [TASK_SCHEDULED] = "_scheduled_tasks",
+    [TASK_EAGER] = "_eager_tasks",
+    [TASK_DATA] = "data",
+    [TASK_DONE] = "done",
+    [TASK_C_MODULE] = "_asyncio",
+    [TASK_C_CLASS] = "Task",
+    [TASK_PARENT] = "_parent_task",
 };
 
 int Callees_init(struct State *state)
 {
     int i;
 
-    for (i = 0; i < CALLEE_NAMES; i++)
-        if (!(state->names[i] = PyUnicode_InternFromString(NAMES[i])))
+    for (i = 0; i < NAME_COUNT; i++)
+        if (!(state->names[i] = PyUnicode_InternFromString(TEXTS[i])))
             return -1;
     return 0;
-}
-
-PyObject *Callees_in_class(PyTypeObject *type, PyObject *name)
-{
-    PyObject *classes = type->tp_mro;
-    Py_ssize_t i;
-
-    for (i = 0; classes && i < PyTuple_GET_SIZE(classes); i++) {
-        PyTypeObject *base = (PyTypeObject *)PyTuple_GET_ITEM(classes, i);
-        PyObject *found =
-            base->tp_dict ? PyDict_GetItemWithError(base->tp_dict, name) : NULL;
-
-        if (found)
-            return found;
-    }
-    return NULL;
 }
 
 PyObject *Callees_in_instance(PyObject *object, PyObject *name)
@@ -72,7 +73,7 @@ PyObject *Callees_in_instance(PyObject *object, PyObject *name)
     PyObject *value;
 
     if (Py_TYPE(object)->tp_getattro != PyObject_GenericGetAttr ||
-        Callees_in_class(Py_TYPE(object), name))
+        _PyType_Lookup(Py_TYPE(object), name))
         return NULL;
     value = PyObject_GetAttr(object, name);
     if (!value)
@@ -93,9 +94,9 @@ static void note_function(struct State *state, struct Code *caller,
 }
 
 static void note_slot(struct State *state, struct Code *caller,
-                      PyTypeObject *type, enum CalleeName name)
+                      PyTypeObject *type, enum Name name)
 {
-    PyObject *found = Callees_in_class(type, state->names[name]);
+    PyObject *found = _PyType_Lookup(type, state->names[name]); // borrowed
 
     if (!found)
         return;

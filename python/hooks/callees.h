@@ -8,12 +8,9 @@
 
 #include "python/hooks/state.h"
 
-// Makes the names of attributes that are looked up in classes. Returns 0, or -1
-// with an exception.
+// Makes the names of attributes that hooks look up. Returns 0, or -1 with an
+// exception.
 int Callees_init(struct State *state);
-// Returns the attribute `name` of `type` or of its bases in the order of the
-// MRO, as a borrowed reference, or NULL.
-PyObject *Callees_in_class(PyTypeObject *type, PyObject *name);
 // Returns an attribute that only the instance has, as a borrowed reference.
 // Returns NULL if it is missing, or if reading it could run Python code.
 PyObject *Callees_in_instance(PyObject *object, PyObject *name);

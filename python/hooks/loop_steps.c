@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/loop_steps.h"
 #include "ipc/base/now.h"
-#include "python/hooks/callees.h"
 #include "python/hooks/extra.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
@@ -41,35 +40,24 @@
 
 // --- Timers ------------------------------------------------------------------
 
-// Returns the offset of the slot in which a handle of this class has its due
-// time, or 0 if the class has no such slot. The offsets of the first
-// HANDLE_TYPES classes, such as asyncio's Handle and TimerHandle, are stored.
-static Py_ssize_t find_when(PyTypeObject *type)
+// Returns the object in the slot in which a handle has its due time, as a
+// borrowed reference. Returns NULL if the handle's class has no such slot.
+static PyObject *due_of(PyObject *handle)
 {
-    struct HandleType *known = ocular_state.handle_types;
-    struct HandleType found = {.type = type};
-    PyObject *when;
+    PyObject *slot =
+        _PyType_Lookup(Py_TYPE(handle), ocular_state.names[TASK_WHEN]);
+    const PyMemberDef *member = slot && Py_IS_TYPE(slot, &PyMemberDescr_Type)
+                                    ? ((PyMemberDescrObject *)slot)->d_member
+                                    : NULL;
 
-    for (int i = 0; i < HANDLE_TYPES; i++)
-        if (known[i].type == type)
-            return known[i].when;
-    when = Callees_in_class(type, ocular_state.task_names[TASK_WHEN]);
-    if (when && Py_IS_TYPE(when, &PyMemberDescr_Type) &&
-        ((PyMemberDescrObject *)when)->d_member->type == Py_T_OBJECT_EX)
-        found.when = ((PyMemberDescrObject *)when)->d_member->offset;
-    for (int i = 0; i < HANDLE_TYPES; i++)
-        if (!known[i].type) {
-            Py_INCREF(type);
-            known[i] = found;
-            break;
-        }
-    return found.when;
+    return member && member->type == Py_T_OBJECT_EX
+               ? *(PyObject **)((char *)handle + member->offset)
+               : NULL;
 }
 
 static void note_timer(struct EventLoop *loop, PyObject *handle)
 {
-    Py_ssize_t offset = find_when(Py_TYPE(handle));
-    PyObject *when = offset ? *(PyObject **)((char *)handle + offset) : NULL;
+    PyObject *when = due_of(handle);
     struct timespec now;
     double late_ns;
 

@@ -48,9 +48,8 @@ enum HookEvent {
     HOOK_EVENTS
 };
 
-// Lists the names of attributes that callees.c and c_functions.c look up in
-// classes.
-enum CalleeName {
+// Lists the names of attributes that hooks look up (callees.c).
+enum Name {
     NAME_CALL,
     NAME_NEW,
     NAME_INIT,
@@ -58,13 +57,7 @@ enum CalleeName {
     NAME_MODULE,
     NAME_NAME,
     NAME_QUALNAME,
-    CALLEE_NAMES
-};
-
-// Lists the names of attributes that tasks.c looks up in asyncio's objects.
-enum TaskName {
-    TASK_SELF,
-    TASK_CALLBACK,
+    TASK_CALLBACK, // From here on, the attributes of asyncio's objects.
     TASK_OWNER,
     TASK_GET_NAME,
     TASK_NAME,
@@ -78,7 +71,7 @@ enum TaskName {
     TASK_C_MODULE, // task_cursor.c uses this name and the next name.
     TASK_C_CLASS,
     TASK_PARENT, // An attribute of a TaskGroup.
-    TASK_NAMES
+    NAME_COUNT
 };
 
 // Stands for a rejected code object. The extra of a rejected code object is the
@@ -94,14 +87,6 @@ struct OtherCode {
 
 // Largest number of code objects whose step hooks can be switched on again.
 #define STEP_CODES 32
-// Number of classes of asyncio's handles that loop_steps.c remembers.
-#define HANDLE_TYPES 4
-
-// struct HandleType is a class of asyncio's handles.
-struct HandleType {
-    PyTypeObject *type; // Owned, or NULL.
-    Py_ssize_t when;    // Offset of the due time in an object, or 0 if none.
-};
 
 // The objects with which garbage_watch.c watches the garbage collector.
 struct GarbageWatch {
@@ -186,7 +171,6 @@ struct State {
     PyObject *hooks[HOOK_EVENTS];
     PyObject *discovery_hook;
     PyObject *step_hook; // Ends steps of event loops.
-    struct HandleType handle_types[HANDLE_TYPES];
     // Weak references to code that begins steps, and the number of steps until
     // steps are switched off (0 = never).
     PyObject *step_codes[STEP_CODES];
@@ -198,8 +182,8 @@ struct State {
     double steps_s;
     void (*on_silenced)(void); // Called at each event after Hooks_silence.
     bool fast; // True if the hooks use the fast path, which was calibrated.
-    PyObject *names[CALLEE_NAMES], *task_names[TASK_NAMES];
-    struct TaskNumbers tasks; // Numbers of asyncio's tasks in the timeline.
+    PyObject *names[NAME_COUNT]; // Interned texts.
+    struct TaskNumbers tasks;    // Numbers of asyncio's tasks in the timeline.
     struct GarbageWatch garbage;
     // Parts of all stand-ins (stand_in.h), and the code units of their hits.
     PyObject *stand_in_bytecode, *stand_in_lines, *stand_in_consts;

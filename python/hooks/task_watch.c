@@ -3,7 +3,6 @@
 #include "ipc/base/heap.h"
 #include "ipc/own_file.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/callees.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/known_calls.h"
 #include "python/hooks/tasks.h"
@@ -253,14 +252,6 @@ static uint16_t find_place(const struct State *state, struct TaskWatch *watch)
     return place <= TASK_PLACES ? (uint16_t)place : 0;
 }
 
-static void read_task(const struct State *state, struct AwaitTask *read,
-                      PyObject *task)
-{
-    AwaitTask_read(read, task);
-    if (!read->coroutine)
-        AwaitTask_read_other(read, task, state->task_names);
-}
-
 const struct TaskLine *TaskWatch_place(const struct State *state,
                                        const struct KnownTask *known)
 {
@@ -338,7 +329,7 @@ void TaskWatch_step(struct State *state, PyObject *handle, bool unwinds)
     Counter_add(&state->engine.loops.hooks, 1);
     task = Tasks_of(handle);
     if (task)
-        read_task(state, &read, task);
+        AwaitTask_read(&read, task);
     if (read.coroutine &&
         (handle || AwaitFrame_address(read.coroutine) ==
                        FrameStack_newest(THREAD_STATE_CALL())))
@@ -432,7 +423,7 @@ bool TaskWatch_returned(struct State *state, PyCodeObject *code,
     // The program may have replaced the creator.
     innermost = (PyObject *)code == watch->creators[INNERMOST] &&
                 code->co_argcount >= 2;
-    read_task(state, &read, result);
+    AwaitTask_read(&read, result);
     if (read.coroutine && !(innermost && note_ended(state, result, eager)))
         note_creation(state, result, &read, innermost, eager);
     PyErr_Clear();
@@ -484,9 +475,9 @@ static PyCodeObject *code_in(PyObject *modules, size_t creator)
     if (CREATORS[creator].class) {
         found = PyDict_GetItemString(PyModule_GetDict(found),
                                      CREATORS[creator].class);
-        name = PyUnicode_FromString(CREATORS[creator].function);
+        name = PyUnicode_InternFromString(CREATORS[creator].function);
         found = found && name && PyType_Check(found)
-                    ? Callees_in_class((PyTypeObject *)found, name)
+                    ? _PyType_Lookup((PyTypeObject *)found, name)
                     : NULL;
         Py_XDECREF(name);
     } else {

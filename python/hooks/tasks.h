@@ -7,9 +7,6 @@
 
 #include "python/hooks/call.h"
 
-// Makes the names of attributes that are looked up in asyncio's objects.
-// Returns 0, or -1 with an exception.
-int Tasks_init(struct State *state);
 // Writes the task's number and name into the thread's ring if `call` is a call
 // of Handle._run that begins a step of a task. `call` must have been counted
 // before. The function runs no Python code and leaves no exception set.

@@ -12,7 +12,6 @@
 #include "python/hooks/interpreter_facts.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/stand_in.h"
-#include "python/hooks/tasks.h"
 #include "python/hooks/thread_name.h"
 #include "python/hooks/thread_state.h"
 #include "python/hooks/tools.h"
@@ -466,10 +465,9 @@ static int initialise_state(struct State *state)
     state->engine.layout.mark = &state->garbage.mark;
     GilFacts_find(state);
     if (Extra_init(state) < 0 || Callees_init(state) < 0 ||
-        Tasks_init(state) < 0 || Tools_init(state) < 0 ||
-        Hooks_init(state) < 0 || StandIn_init(state) < 0 ||
-        GarbageWatch_init(state) < 0 || CFunctions_init(state) < 0 ||
-        InterpreterFacts_opcodes(state) < 0)
+        Tools_init(state) < 0 || Hooks_init(state) < 0 ||
+        StandIn_init(state) < 0 || GarbageWatch_init(state) < 0 ||
+        CFunctions_init(state) < 0 || InterpreterFacts_opcodes(state) < 0)
         return -1;
     error = Fork_init();
     // Ocular knows which thread state a thread runs only if the thread has a

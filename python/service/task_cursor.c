@@ -32,7 +32,7 @@ enum { SCHEDULED, EAGER, SETS };
 static PySetObject *set_of(const struct State *state, unsigned which)
 {
     PyObject *modules = PyImport_GetModuleDict(), *module, *set;
-    PyObject *const *names = state->task_names;
+    PyObject *const *names = state->names;
 
     if (!modules || !PyDict_CheckExact(modules))
         return NULL;
@@ -210,7 +210,7 @@ static bool is_plausible(const uint64_t *table, Py_ssize_t task_size)
 static int find_layout(struct TaskLayout *layout, const struct State *state)
 {
     PyObject *modules = PyImport_GetModuleDict(), *module, *class;
-    PyObject *const *names = state->task_names;
+    PyObject *const *names = state->names;
     const PyModuleDef *definition;
     const uint64_t *const *words, *table;
 
@@ -522,9 +522,8 @@ bool TaskCursor_finds(const struct State *state)
         unsigned count = TaskCursor_next(&cursor, state, tasks);
 
         while (count-- && !found)
-            found =
-                tasks[count] && Py_REFCNT(tasks[count]) > 0 &&
-                !AwaitTask_is_done(tasks[count], state->task_names[TASK_DONE]);
+            found = tasks[count] && Py_REFCNT(tasks[count]) > 0 &&
+                    !Await_is_done(tasks[count]);
     }
     TaskCursor_close(&cursor);
     TaskCursor_drop(&cursor);

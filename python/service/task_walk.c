@@ -185,13 +185,13 @@ static struct TaskWait *wait_of(struct CountedTasks *group, struct Slice *slice,
 
 // Returns true if the task is alive and has not ended. CPython's set also has
 // tasks that have ended.
-static bool is_pending(const struct Slice *slice, const struct ReadTask *one)
+static bool is_pending(const struct ReadTask *one)
 {
     if (!one->is.coroutine || Py_REFCNT(one->task) <= 0)
         return false;
     if (one->frame.object)
         return one->frame.state != AWAIT_ENDED;
-    return !AwaitTask_is_done(one->task, slice->state->task_names[TASK_DONE]);
+    return !Await_is_done(one->task);
 }
 
 static struct CountedTasks *group_of(struct Slice *slice,
@@ -270,9 +270,8 @@ static void count_awaits(struct Slice *slice, const struct ReadTask *one)
                 fmax(chain[i]->oldest_s,
                      TaskWatch_age(slice->state, one->calls[i], slice->now_s));
     }
-    AwaitCounts_add(
-        &slice->walk->awaits, chain, one->depth,
-        AwaitFrame_waits_for(&one->inner, slice->state->task_names[TASK_DONE]));
+    AwaitCounts_add(&slice->walk->awaits, chain, one->depth,
+                    AwaitFrame_waits_for(&one->inner));
 }
 
 // Returns the number of the line at which a coroutine of a chain is.
@@ -340,19 +339,11 @@ static void list_task(struct Slice *slice, struct CountedTasks *group,
         LoopSteps_find(slice->state, one->frame.code))
         slice->deadline = 0;
     WaitingTask_name(listed->name, &one->is);
-    WaitingTask_read(listed, one->task, frame.state, &slice->walk->cursor,
-                     slice->state);
+    WaitingTask_read(listed, one->task, frame.state, &slice->walk->cursor);
     for (int i = 0; i < DEEPEST && frame.code; i++) {
         ListedTask_add_line(listed, line_of(slice, &frame));
         frame = AwaitFrame_inner(&frame);
     }
-}
-
-static void read_task(const struct Slice *slice, struct ReadTask *one)
-{
-    AwaitTask_read(&one->is, one->task);
-    if (!one->is.coroutine)
-        AwaitTask_read_other(&one->is, one->task, slice->state->task_names);
 }
 
 // Goes to the innermost coroutines. The memory of the next coroutines is read
@@ -409,7 +400,7 @@ static bool count_batch(struct Slice *slice)
         AwaitTask_prefetch(one->task);
     }
     for (one = batch; one < batch + count; one++)
-        read_task(slice, one);
+        AwaitTask_read(&one->is, one->task);
     for (one = batch; one < batch + count; one++) {
         one->frame = AwaitFrame_of(one->is.coroutine);
         AwaitFrame_prefetch(&one->frame);
@@ -424,7 +415,7 @@ static bool count_batch(struct Slice *slice)
             TaskCursor_return(&slice->walk->cursor, (unsigned)(one - batch));
             return false;
         }
-        if (is_pending(slice, one))
+        if (is_pending(one))
             count_task(slice, one);
     }
     return true;

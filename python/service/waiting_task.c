@@ -3,6 +3,7 @@
 #include "python/service/waiting_task.h"
 #include "python/hooks/adopt.h"
 #include "python/hooks/callees.h"
+#include "tracer/base/harmless.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,21 +18,6 @@
 
 // --- Names -----------------------------------------------------------------
 
-// Copies a text to a buffer of `room` bytes. If the text does not fit, cuts it
-// between two UTF-8 characters.
-static void copy_text(char *to, const char *from, size_t room)
-{
-    size_t size = strlen(from);
-
-    if (size >= room) {
-        size = room - 1;
-        while (size && ((uint8_t)from[size] & 0xc0) == 0x80)
-            size--;
-    }
-    memcpy(to, from, size);
-    to[size] = '\0';
-}
-
 void WaitingTask_name(char *text, const struct AwaitTask *read)
 {
     PyObject *keep = NULL;
@@ -40,29 +26,15 @@ void WaitingTask_name(char *text, const struct AwaitTask *read)
         snprintf(text, TASK_TEXT, "Task-%llu",
                  (unsigned long long)AwaitTask_number(read));
     else
-        copy_text(text,
-                  read->name && PyUnicode_CheckExact(read->name)
-                      ? Adopt_text(read->name, &keep)
-                      : "?",
-                  TASK_TEXT);
+        Harmless_clean(text, TASK_TEXT,
+                       read->name && PyUnicode_CheckExact(read->name)
+                           ? Adopt_text(read->name, &keep)
+                           : "?",
+                       false);
     Py_XDECREF(keep);
 }
 
 // --- Futures ---------------------------------------------------------------
-
-// Returns asyncio's C class Future or Task if `object` is an instance of the
-// class or of a subclass, otherwise NULL.
-static PyTypeObject *future_class(PyObject *object)
-{
-    PyTypeObject *type = Py_TYPE(object);
-
-    for (; type; type = type->tp_base)
-        if (type->tp_flags & Py_TPFLAGS_IMMUTABLETYPE &&
-            (strcmp(type->tp_name, "_asyncio.Task") == 0 ||
-             strcmp(type->tp_name, "_asyncio.Future") == 0))
-            return type;
-    return NULL;
-}
 
 static bool is_task(PyObject *object)
 {
@@ -75,18 +47,9 @@ static bool is_task(PyObject *object)
 // Returns a member of a future as a borrowed reference, or NULL.
 static PyObject *member_of(PyObject *future, const char *name)
 {
-    const PyTypeObject *type = future_class(future);
+    const PyTypeObject *type = Await_class(future);
 
     return type ? Await_member(future, type, name) : NULL;
-}
-
-// Returns true if the future has a result, or false if that is not known.
-static bool is_done(PyObject *future)
-{
-    PyObject *state = member_of(future, "_state");
-
-    return state && PyUnicode_Check(state) &&
-           PyUnicode_CompareWithASCIIString(state, "PENDING") != 0;
 }
 
 // --- Who waits for a task --------------------------------------------------
@@ -103,7 +66,7 @@ struct Waiters {
 static void find_waiters(struct Waiters *waiters, PyObject *future,
                          const struct TaskCursor *cursor)
 {
-    for (int i = 0; i <= FUTURES && future_class(future); i++) {
+    for (int i = 0; i <= FUTURES && Await_class(future); i++) {
         PyObject *by = TaskCursor_awaited_by(cursor, future);
 
         waiters->count = by != NULL;
@@ -131,7 +94,6 @@ static void find_waiters(struct Waiters *waiters, PyObject *future,
 // The search for waiting tasks in a future's callbacks.
 struct CallbackSearch {
     struct Waiters *waiters;
-    const struct State *state;
     PyObject *next; // The next future whose callbacks are searched, or NULL.
 };
 
@@ -153,7 +115,7 @@ static PyObject *completed_by(PyObject *function)
         PyObject *variable = PyTuple_GET_ITEM(closure, i);
         PyObject *value = PyCell_Check(variable) ? PyCell_GET(variable) : NULL;
 
-        if (value && future_class(value) && !is_task(value))
+        if (value && Await_class(value) && !is_task(value))
             return value;
     }
     return NULL;
@@ -161,7 +123,7 @@ static PyObject *completed_by(PyObject *function)
 
 // Returns the task that runs a TaskGroup, as a borrowed reference, or NULL.
 // `callback` is the group's method that is called when a task of it ends.
-static PyObject *owner_of(PyObject *callback, const struct State *state)
+static PyObject *owner_of(PyObject *callback)
 {
     PyObject *function = PyMethod_GET_FUNCTION(callback);
     PyObject *group = PyMethod_GET_SELF(callback), *task;
@@ -171,7 +133,7 @@ static PyObject *owner_of(PyObject *callback, const struct State *state)
             ((PyFunctionObject *)function)->func_qualname,
             "TaskGroup._on_task_done") != 0)
         return NULL;
-    task = Callees_in_instance(group, state->task_names[TASK_PARENT]);
+    task = Callees_in_instance(group, ocular_state.names[TASK_PARENT]);
     return task && is_task(task) ? task : NULL;
 }
 
@@ -180,7 +142,7 @@ static void see_callback(struct CallbackSearch *seen, PyObject *callback)
     PyObject *task = NULL;
 
     if (PyMethod_Check(callback))
-        task = owner_of(callback, seen->state);
+        task = owner_of(callback);
     else if (PyFunction_Check(callback))
         seen->next = seen->next ? seen->next : completed_by(callback);
     else if (PyCFunction_CheckExact(callback) &&
@@ -212,12 +174,13 @@ static int see(PyObject *object, void *context)
 }
 
 static void find_waiters(struct Waiters *waiters, PyObject *future,
-                         const struct State *state)
+                         const struct TaskCursor *cursor)
 {
-    struct CallbackSearch seen = {.waiters = waiters, .state = state};
+    struct CallbackSearch seen = {.waiters = waiters};
 
+    (void)cursor;
     for (int i = 0; future && i <= FUTURES && !waiters->task; i++) {
-        const PyTypeObject *type = future_class(future);
+        const PyTypeObject *type = Await_class(future);
 
         seen.next = NULL;
         if (type && type->tp_traverse)
@@ -239,7 +202,8 @@ static void write_awaited(struct ListedTask *listed, PyObject *future)
     if (read.name)
         WaitingTask_name(listed->waits_for, &read);
     else
-        copy_text(listed->waits_for, dot ? dot + 1 : type, TASK_TEXT);
+        Harmless_clean(listed->waits_for, TASK_TEXT, dot ? dot + 1 : type,
+                       false);
 }
 
 static void write_waiters(struct ListedTask *listed,
@@ -254,8 +218,8 @@ static void write_waiters(struct ListedTask *listed,
     if (!read.name)
         return;
     WaitingTask_name(name, &read);
-    copy_text(listed->awaited_by, name,
-              waiters->count > 1 ? SHORT_TEXT : TASK_TEXT);
+    Harmless_clean(listed->awaited_by,
+                   waiters->count > 1 ? SHORT_TEXT : TASK_TEXT, name, false);
     if (waiters->count > 1) {
         size_t size = strlen(listed->awaited_by);
 
@@ -266,8 +230,7 @@ static void write_waiters(struct ListedTask *listed,
 
 void WaitingTask_read(struct ListedTask *listed, PyObject *task,
                       enum AwaitState coroutine,
-                      const struct TaskCursor *cursor,
-                      const struct State *state)
+                      const struct TaskCursor *cursor)
 {
     PyObject *future = member_of(task, "_fut_waiter");
     struct Waiters waiters = {NULL, 0};
@@ -278,18 +241,12 @@ void WaitingTask_read(struct ListedTask *listed, PyObject *task,
         listed->state = "runs";
     else if (!future)
         listed->state = NULL;
-    else if (Py_IsNone(future) || is_done(future))
+    else if (Py_IsNone(future) || Await_is_done(future))
         listed->state = "ready";
     else
         listed->state = "waits";
-    if (future && !Py_IsNone(future) && !is_done(future))
+    if (future && !Py_IsNone(future) && !Await_is_done(future))
         write_awaited(listed, future);
-#if PY_VERSION_HEX >= 0x030E0000
-    (void)state;
     find_waiters(&waiters, task, cursor);
-#else
-    (void)cursor;
-    find_waiters(&waiters, task, state);
-#endif
     write_waiters(listed, &waiters);
 }

@@ -16,5 +16,4 @@ void WaitingTask_name(char *text, const struct AwaitTask *read);
 // task's coroutine.
 void WaitingTask_read(struct ListedTask *listed, PyObject *task,
                       enum AwaitState coroutine,
-                      const struct TaskCursor *cursor,
-                      const struct State *state);
+                      const struct TaskCursor *cursor);

@@ -154,14 +154,14 @@ def test_cpu_time_of_single_tasks():
     run_traced(main())
 
 
-def test_a_name_is_cut_between_two_characters():
+def test_a_long_name_ends_in_dots():
     async def main():
         task = asyncio.create_task(sleeps(), name="leaf")
         names = [f"x{25 * 'ä'}{number}" for number in range(2)]
         waiting = [asyncio.create_task(awaits(task), name=name) for name in names]
         await asyncio.sleep(0)
         found = by_name(await find(lambda groups: waiting_of(groups) == 3))
-        assert found["leaf"]["awaited_by"] == f"x{19 * 'ä'} +1"
+        assert found["leaf"]["awaited_by"] == f"x{18 * 'ä'}... +1"
         task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
 
