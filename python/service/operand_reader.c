@@ -4,8 +4,6 @@
 #include "python/service/operand_reader.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #define TEXT_MOST 80  // Most bytes of a name or a constant.
@@ -13,132 +11,88 @@
 #define ITEMS_MOST 8  // Number of items that are shown of a tuple.
 #define DEPTH_MOST 3  // Number of levels that are shown of nested tuples.
 #define AT_LEAST 32   // Operands that a call reads at least.
+#define ELLIPSIS "\xe2\x80\xa6"
 
 struct Writer {
-    char text[TEXT_MOST + 8];
+    char text[TEXT_MOST + sizeof ELLIPSIS];
     size_t used;
     bool cut;
 };
 
-static void put(struct Writer *writer, const char *text, size_t size)
+// Adds a text in UTF-8. If there is no room for all of it, the text ends here,
+// with an ellipsis.
+static void put_bytes(struct Writer *writer, const char *text, size_t size)
 {
+    size_t room = TEXT_MOST - writer->used;
+
     if (writer->cut)
         return;
-    if (writer->used + size > TEXT_MOST) {
-        writer->cut = true;
-        text = "\xe2\x80\xa6"; // An ellipsis in UTF-8.
-        size = 3;
-    }
+    writer->cut = size > room;
+    if (writer->cut)
+        for (size = room; size && (text[size] & 0xc0) == 0x80;)
+            size--;
     memcpy(writer->text + writer->used, text, size);
     writer->used += size;
-    writer->text[writer->used] = 0;
+    strcpy(writer->text + writer->used, writer->cut ? ELLIPSIS : "");
 }
 
-__attribute__((format(printf, 2, 3))) static void
-put_format(struct Writer *writer, const char *format, ...)
+static void put(struct Writer *writer, const char *text)
 {
-    char text[TEXT_MOST];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    put(writer, text, strlen(text));
+    put_bytes(writer, text, strlen(text));
 }
 
-static void put_utf8(struct Writer *writer, Py_UCS4 code)
+// Adds the repr() of a value without its first and last `quotes` characters. If
+// `more` is true, adds an ellipsis before the last character.
+static void put_repr(struct Writer *writer, PyObject *value, size_t quotes,
+                     bool more)
 {
-    char bytes[4];
-    size_t size = 0;
+    PyObject *text = PyObject_Repr(value);
+    const char *bytes = text ? PyUnicode_AsUTF8(text) : NULL;
 
-    if (code < 0x800) {
-        bytes[size++] = (char)(0xc0 | code >> 6);
-    } else if (code < 0x10000) {
-        bytes[size++] = (char)(0xe0 | code >> 12);
-        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3f));
+    if (!bytes) {
+        put(writer, "?");
     } else {
-        bytes[size++] = (char)(0xf0 | code >> 18);
-        bytes[size++] = (char)(0x80 | (code >> 12 & 0x3f));
-        bytes[size++] = (char)(0x80 | (code >> 6 & 0x3f));
+        put_bytes(writer, bytes + quotes, strlen(bytes) - 2 * quotes - more);
+        if (more) {
+            put(writer, ELLIPSIS);
+            put(writer, bytes + strlen(bytes) - 1);
+        }
     }
-    bytes[size++] = (char)(0x80 | (code & 0x3f));
-    put(writer, bytes, size);
+    PyErr_Clear();
+    Py_XDECREF(text);
 }
 
-static void put_char(struct Writer *writer, Py_UCS4 code, char quote)
+static void put_name(struct Writer *writer, PyObject *name)
 {
-    char plain = (char)code;
+    PyObject *part = PyUnicode_Substring(name, 0, TEXT_MOST + 1);
 
-    if (code == (Py_UCS4)quote || (code == '\\' && quote))
-        put_format(writer, "\\%c", plain);
-    else if (code == '\n')
-        put(writer, "\\n", 2);
-    else if (code == '\t')
-        put(writer, "\\t", 2);
-    else if (code >= 0x20 && code < 0x7f)
-        put(writer, &plain, 1);
-    else if (code < 0x100 && !(code > 0xa0 && code != 0xad))
-        put_format(writer, "\\x%02x", (unsigned)code);
-    else if (Py_UNICODE_ISPRINTABLE(code))
-        put_utf8(writer, code);
-    else
-        put_format(writer, code < 0x10000 ? "\\u%04x" : "\\U%08x",
-                   (unsigned)code);
+    if (part)
+        put_repr(writer, part, 1, false);
+    PyErr_Clear();
+    Py_XDECREF(part);
 }
 
-static void put_text(struct Writer *writer, PyObject *text, char quote)
+// Adds a str or bytes object.
+static void put_text(struct Writer *writer, PyObject *text)
 {
-    Py_ssize_t size = PyUnicode_GET_LENGTH(text), i;
-    Py_ssize_t most = quote ? CHARS_MOST : TEXT_MOST;
+    bool more = PySequence_Size(text) > CHARS_MOST;
+    PyObject *part = PySequence_GetSlice(text, 0, CHARS_MOST);
 
-    if (quote)
-        put(writer, &quote, 1);
-    for (i = 0; i < size && i < most && !writer->cut; i++)
-        put_char(writer, PyUnicode_READ_CHAR(text, i), quote);
-    if (i < size && !writer->cut)
-        put(writer, "\xe2\x80\xa6", 3);
-    if (quote)
-        put(writer, &quote, 1);
-}
-
-static void put_bytes(struct Writer *writer, PyObject *bytes)
-{
-    Py_ssize_t size = PyBytes_GET_SIZE(bytes), i;
-
-    put(writer, "b'", 2);
-    for (i = 0; i < size && i < CHARS_MOST && !writer->cut; i++) {
-        unsigned char byte = (unsigned char)PyBytes_AS_STRING(bytes)[i];
-
-        if (byte < 0x7f)
-            put_char(writer, byte, '\'');
-        else
-            put_format(writer, "\\x%02x", byte);
-    }
-    if (i < size && !writer->cut)
-        put(writer, "\xe2\x80\xa6", 3);
-    put(writer, "'", 1);
-}
-
-static void put_double(struct Writer *writer, double value)
-{
-    char *text = PyOS_double_to_string(value, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
-
-    if (text)
-        put(writer, text, strlen(text));
-    else
-        PyErr_Clear();
-    PyMem_Free(text);
+    if (part)
+        put_repr(writer, part, 0, more);
+    PyErr_Clear();
+    Py_XDECREF(part);
 }
 
 static void put_long(struct Writer *writer, PyObject *number)
 {
     int overflow;
-    long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
 
+    PyLong_AsLongLongAndOverflow(number, &overflow);
     if (overflow)
-        put_format(writer, "%s2**63…", overflow < 0 ? "<-" : ">=");
+        put(writer, overflow < 0 ? "<-2**63" ELLIPSIS : ">=2**63" ELLIPSIS);
     else
-        put_format(writer, "%lld", value);
+        put_repr(writer, number, 0, false);
 }
 
 static void put_value(struct Writer *writer, PyObject *value, int depth);
@@ -147,54 +101,43 @@ static void put_tuple(struct Writer *writer, PyObject *tuple, int depth)
 {
     Py_ssize_t size = PyTuple_GET_SIZE(tuple), i;
 
-    put(writer, "(", 1);
+    put(writer, "(");
     for (i = 0; i < size && i < ITEMS_MOST && depth < DEPTH_MOST; i++) {
         if (i)
-            put(writer, ", ", 2);
+            put(writer, ", ");
         put_value(writer, PyTuple_GET_ITEM(tuple, i), depth + 1);
     }
     if (i < size)
-        put(writer, i ? ", \xe2\x80\xa6" : "\xe2\x80\xa6", i ? 5 : 3);
-    put(writer, size == 1 && i ? ",)" : ")", size == 1 && i ? 2 : 1);
-}
-
-static void put_complex(struct Writer *writer, PyObject *value)
-{
-    put_format(writer, "(%g%+gj)", PyComplex_RealAsDouble(value),
-               PyComplex_ImagAsDouble(value));
+        put(writer, i ? ", " ELLIPSIS : ELLIPSIS);
+    put(writer, size == 1 && i ? ",)" : ")");
 }
 
 static void put_value(struct Writer *writer, PyObject *value, int depth)
 {
-    if (!value)
-        put(writer, "?", 1);
-    else if (value == Py_None || value == Py_True || value == Py_False)
-        put_format(writer, "%s",
-                   value == Py_None   ? "None"
-                   : value == Py_True ? "True"
-                                      : "False");
-    else if (value == Py_Ellipsis)
-        put(writer, "...", 3);
-    else if (PyLong_CheckExact(value))
+    char text[TEXT_MOST];
+
+    if (!value) {
+        put(writer, "?");
+    } else if (Py_IsNone(value) || PyBool_Check(value) ||
+               value == Py_Ellipsis || PyFloat_CheckExact(value) ||
+               PyComplex_CheckExact(value)) {
+        put_repr(writer, value, 0, false);
+    } else if (PyLong_CheckExact(value)) {
         put_long(writer, value);
-    else if (PyFloat_CheckExact(value))
-        put_double(writer, PyFloat_AS_DOUBLE(value));
-    else if (PyComplex_CheckExact(value))
-        put_complex(writer, value);
-    else if (PyUnicode_CheckExact(value))
-        put_text(writer, value, '\'');
-    else if (PyBytes_CheckExact(value))
-        put_bytes(writer, value);
-    else if (PyTuple_CheckExact(value))
+    } else if (PyUnicode_CheckExact(value) || PyBytes_CheckExact(value)) {
+        put_text(writer, value);
+    } else if (PyTuple_CheckExact(value)) {
         put_tuple(writer, value, depth);
-    else if (PyFrozenSet_CheckExact(value))
-        put_format(writer, "frozenset of %zd", PySet_GET_SIZE(value));
-    else if (PyCode_Check(value)) {
-        put(writer, "<code ", 6);
-        put_text(writer, ((PyCodeObject *)value)->co_name, 0);
-        put(writer, ">", 1);
+    } else if (PyFrozenSet_CheckExact(value)) {
+        snprintf(text, sizeof text, "frozenset of %zd", PySet_GET_SIZE(value));
+        put(writer, text);
+    } else if (PyCode_Check(value)) {
+        put(writer, "<code ");
+        put_name(writer, ((PyCodeObject *)value)->co_name);
+        put(writer, ">");
     } else {
-        put_format(writer, "<%.60s>", Py_TYPE(value)->tp_name);
+        snprintf(text, sizeof text, "<%.60s>", Py_TYPE(value)->tp_name);
+        put(writer, text);
     }
 }
 
@@ -206,7 +149,7 @@ static int add(struct OperandText *operands, enum OperandTextKind kind,
     if (kind == TEXT_CONSTS || !PyUnicode_CheckExact(value))
         put_value(&writer, value, 0);
     else
-        put_text(&writer, value, 0);
+        put_name(&writer, value);
     return OperandText_add(operands, kind, writer.text);
 }
 
