@@ -122,11 +122,6 @@ static void run(void *context)
     WorkerState_end(state);
 }
 
-static void ring(struct Activation *activation)
-{
-    pthread_cond_signal(&activation->wake);
-}
-
 static void count(void *context, unsigned viewers)
 {
     struct Activation *activation = context;
@@ -134,7 +129,7 @@ static void count(void *context, unsigned viewers)
     pthread_mutex_lock(&activation->mutex);
     activation->viewers = viewers;
     activation->leaving &= !viewers; // A viewer ends the grace period.
-    ring(activation);
+    pthread_cond_signal(&activation->wake);
     pthread_mutex_unlock(&activation->mutex);
 }
 
@@ -159,7 +154,7 @@ void Activation_end(struct Activation *activation)
 {
     pthread_mutex_lock(&activation->mutex);
     activation->stop = true;
-    ring(activation);
+    pthread_cond_signal(&activation->wake);
     pthread_mutex_unlock(&activation->mutex);
 }
 
@@ -207,10 +202,7 @@ void Activation_pause(struct Activation *activation)
     if (!activation->worker.started || Worker_is_here(&activation->worker))
         return;
     Py_BEGIN_ALLOW_THREADS;
-    pthread_mutex_lock(&activation->mutex);
-    activation->stop = true;
-    ring(activation);
-    pthread_mutex_unlock(&activation->mutex);
+    Activation_end(activation);
     Worker_join(&activation->worker);
     Py_END_ALLOW_THREADS;
     // The ended thread has deleted its thread state.
@@ -251,7 +243,7 @@ void Activation_let_go(struct Activation *activation, bool traced)
     // set `held` to 0.
     activation->held -= activation->held > 0;
     activation->traced = traced;
-    ring(activation);
+    pthread_cond_signal(&activation->wake);
     pthread_mutex_unlock(&activation->mutex);
 }
 
