@@ -27,27 +27,30 @@ LEAST_TIMELINE = 1 << 20
 MOST = (1 << 62) - 1
 
 
+# The arguments of start_tracing() with their defaults. check() then makes the values that
+# _start() needs.
 _DEFAULTS = dict(
-    mode="adaptive",
+    mode=None,
     perfetto=True,
     deinstrument_threshold=DEFAULT_THRESHOLD,
-    exclude=[],
-    include_only=[],
+    exclude=None,
+    include_only=None,
     serve=False,
     overhead_budget=None,
     output=DEFAULT_OUTPUT,
     timeline_limit=DEFAULT_TIMELINE_LIMIT,
-    timeline_instructions=False,
     timeline_spill=None,
     output_seconds=DEFAULT_OUTPUT_SECONDS,
+    quiet=False,
+    children=False,
+    timeline_instructions=False,
+    report=None,
+    stall_ms=DEFAULT_STALL_MS,
+    events=None,
+    native=False,
+    # The next settings are no arguments.
     # True if timeline_spill was given, so that failing to spill is an error.
     spill_asked=False,
-    quiet=False,
-    report=True,
-    children=False,
-    stall_ms=DEFAULT_STALL_MS,
-    events=MODES["adaptive"],
-    native=False,
     signal=0,  # number of the sampler's signal (0 = any free signal, -1 = no signal)
 )
 
@@ -277,80 +280,58 @@ def check_output(path):
     return path
 
 
-def check(
-    mode=None,
-    perfetto=True,
-    deinstrument_threshold=DEFAULT_THRESHOLD,
-    exclude=None,
-    include_only=None,
-    serve=False,
-    overhead_budget=None,
-    output=DEFAULT_OUTPUT,
-    timeline_limit=DEFAULT_TIMELINE_LIMIT,
-    timeline_spill=None,
-    output_seconds=DEFAULT_OUTPUT_SECONDS,
-    quiet=False,
-    children=False,
-    timeline_instructions=False,
-    report=None,
-    stall_ms=DEFAULT_STALL_MS,
-    events=None,
-    native=False,
-):
+def check(**arguments):
     """Returns the Settings for the arguments of start_tracing(). Raises TypeError,
     ValueError or OSError with a message that names the argument and the accepted values."""
-    if not isinstance(mode, (str, type(None))):
-        raise TypeError(f"mode must be a string, not {mode!r}")
-    if mode is not None and mode not in MODES:
-        raise ValueError(f"mode must be 'adaptive' or 'precise', not {mode!r}")
-    asked, (mode, events) = mode, _events(events, mode)
-    threshold = _whole("deinstrument_threshold", deinstrument_threshold, 0)
-    if overhead_budget is not None and threshold == 0:
+    asked = Settings(**arguments)
+    if not isinstance(asked.mode, (str, type(None))):
+        raise TypeError(f"mode must be a string, not {asked.mode!r}")
+    if asked.mode is not None and asked.mode not in MODES:
+        raise ValueError(f"mode must be 'adaptive' or 'precise', not {asked.mode!r}")
+    mode, events = _events(asked.events, asked.mode)
+    threshold = _whole("deinstrument_threshold", asked.deinstrument_threshold, 0)
+    budget = asked.overhead_budget
+    if budget is not None and threshold == 0:
         raise ValueError(
             "overhead_budget cannot be held together with "
             "deinstrument_threshold=0, which never takes a hook "
             "out: give one of the two"
         )
-    if overhead_budget is not None and mode == "precise":
-        cause = "mode='precise'" if asked == "precise" else "events='opcode'"
+    if budget is not None and mode == "precise":
+        cause = "mode='precise'" if asked.mode == "precise" else "events='opcode'"
         raise ValueError(
             "overhead_budget cannot be held together with "
             f"{cause}, where every instruction is hooked "
             "and the overhead is measured: give one of the two"
         )
-    perfetto = _flag("perfetto", perfetto)
-    instructions = _flag("timeline_instructions", timeline_instructions)
+    perfetto = _flag("perfetto", asked.perfetto)
+    instructions = _flag("timeline_instructions", asked.timeline_instructions)
     if instructions and not (perfetto and mode == "precise"):
         raise ValueError(
             "timeline_instructions=True takes mode='precise', where instructions are "
             "hooked, and a timeline (perfetto)"
         )
-    serve = _flag("serve", serve)
-    budget = _budget(overhead_budget, serve and threshold != 0 and mode != "precise")
-    output = check_output(output) if perfetto else os.fspath(output)
-    spill = _spill(timeline_spill)
+    serve = _flag("serve", asked.serve)
+    output = check_output(asked.output) if perfetto else os.fspath(asked.output)
+    spill = _spill(asked.timeline_spill)
     if spill is None and perfetto and threshold == 0 and not _is_device(output):
         spill = os.path.dirname(output)
-    return Settings(
+    return asked._replace(
         mode=mode,
-        perfetto=perfetto,
-        deinstrument_threshold=threshold,
-        exclude=_patterns("exclude", exclude),
-        include_only=_patterns("include_only", include_only),
-        serve=serve,
-        overhead_budget=budget,
+        exclude=_patterns("exclude", asked.exclude),
+        include_only=_patterns("include_only", asked.include_only),
+        overhead_budget=_budget(budget, serve and threshold and mode != "precise"),
         output=output,
-        timeline_limit=_whole("timeline_limit", timeline_limit, LEAST_TIMELINE),
-        timeline_instructions=instructions,
+        timeline_limit=_whole("timeline_limit", asked.timeline_limit, LEAST_TIMELINE),
         timeline_spill=spill or None,
-        spill_asked=bool(timeline_spill),
-        output_seconds=_seconds(output_seconds),
-        quiet=_flag("quiet", quiet),
-        report=not serve if report is None else _flag("report", report),
-        children=_children(children),
-        stall_ms=_number("stall_ms", stall_ms, "a number of milliseconds", "1e6"),
+        spill_asked=bool(asked.timeline_spill),
+        output_seconds=_seconds(asked.output_seconds),
+        quiet=_flag("quiet", asked.quiet),
+        report=not serve if asked.report is None else _flag("report", asked.report),
+        children=_children(asked.children),
+        stall_ms=_number("stall_ms", asked.stall_ms, "a number of milliseconds", "1e6"),
         events=events,
-        native=_flag("native", native),
+        native=_flag("native", asked.native),
         signal=_signal(),
     )
 
