@@ -14,29 +14,10 @@ import sys
 NO_TYPES = {"RESUME", "JUMP_BACKWARD", "LOAD_CONST", "LOAD_FAST", "STORE_FAST"}
 
 
-def _numbers():
-    """Returns a dict from the name to the number of every base, specialised and
-    instrumented opcode."""
-    if sys.version_info >= (3, 13):
-        import _opcode_metadata as metadata
-
-        return {**metadata._specialized_opmap, **metadata.opmap}
-    names = {
-        name: number
-        for number, name in enumerate(opcode.opname)
-        if not name.startswith("<")
-    }
-    return {**names, **dis._all_opmap}
-
-
-def _specializations():
-    """Returns a dict from the name of each base opcode to the names of its specialised
-    forms."""
-    if sys.version_info >= (3, 13):
-        import _opcode_metadata as metadata
-
-        return metadata._specializations
-    return opcode._specializations
+# Maps the name of every base, specialised and instrumented opcode to its number.
+NUMBERS = dis._all_opmap
+# Maps the name of every specialised form to the name of its base opcode.
+BASE_OF = {form: base for base, forms in opcode._specializations.items() for form in forms}
 
 
 def _cache_units(name, number):
@@ -47,10 +28,10 @@ def _cache_units(name, number):
     return entries.get(name, 0)
 
 
-def _site(name, numbers):
+def _site(name):
     """Returns the kinds of site of a base opcode. An opcode that CPython cannot instrument
     has no kind."""
-    if "INSTRUMENTED_" + name not in numbers:
+    if "INSTRUMENTED_" + name not in NUMBERS:
         return ()
     if name == "RESUME":
         return ("RESUME",)
@@ -82,23 +63,12 @@ def table(bits):
 
     `bits` maps the names of flags to their bits (tracer/base/opcode.h).
     """
-    numbers = {name: number for name, number in _numbers().items() if number < 256}
-    base_of, typed = {}, set()
-    for base, variants in _specializations().items():
-        for variant in variants:
-            if variant in numbers:
-                base_of[variant] = base
-        if base not in NO_TYPES:
-            typed.add(base)
-    first_instrumented = getattr(opcode, "MIN_INSTRUMENTED_OPCODE", None)
-    if first_instrumented is None:
-        import _opcode_metadata as metadata
-
-        first_instrumented = metadata.MIN_INSTRUMENTED_OPCODE
+    numbers = {name: number for name, number in NUMBERS.items() if number < 256}
+    typed = opcode._specializations.keys() - NO_TYPES
     rows = []
     for name, number in numbers.items():
-        base = base_of.get(name, name)
-        flags = list(_site(name, numbers))
+        base = BASE_OF.get(name, name)
+        flags = list(_site(name))
         if name in typed:
             flags.append("SPECIALIZABLE")
         if base != name and base in typed:
@@ -113,7 +83,7 @@ def table(bits):
             flags.append("EXTENDED")
         if name == "ENTER_EXECUTOR":
             flags.append("EXECUTOR")
-        elif number >= first_instrumented:
+        elif number >= opcode.MIN_INSTRUMENTED_OPCODE:
             flags.append("INSTRUMENTED")
         rows.append(
             (
@@ -177,16 +147,15 @@ def operands():
         ("LOCAL", opcode.hasfree),
         ("JUMP", opcode.hasjrel),
     ]
-    has_argument = getattr(opcode, "hasarg", None) or dis.hasarg
-    numbers, special, texts, rows = _numbers(), _texts(), [], []
+    special, texts, rows = _texts(), [], []
     pairs = {
         "LOAD_FAST_LOAD_FAST",
         "STORE_FAST_LOAD_FAST",
         "STORE_FAST_STORE_FAST",
         "LOAD_FAST_BORROW_LOAD_FAST_BORROW",
     }
-    for name, number in numbers.items():
-        if number not in has_argument or number > 255:
+    for name, number in NUMBERS.items():
+        if number not in opcode.hasarg or number > 255:
             continue
         kind, first, count = "NUMBER", 0, 0
         shift = SHIFTS.get(name, 0)
@@ -217,13 +186,7 @@ def fusion():
     """
     if sys.version_info >= (3, 13) or hasattr(sys, "gettotalrefcount"):
         return [], []
-    numbers = _numbers()
-    base_of = {
-        variant: base
-        for base, variants in _specializations().items()
-        for variant in variants
-    }
-    fused = {name: name.split("__") for name in numbers if "__" in name}
+    fused = {name: name.split("__") for name in NUMBERS if "__" in name}
     parts = {
         part: index
         for index, part in enumerate(
@@ -231,21 +194,21 @@ def fusion():
         )
     }
     rows = []
-    for name, number in numbers.items():
+    for name, number in NUMBERS.items():
         plain = name.removeprefix("INSTRUMENTED_")
-        plain = base_of.get(plain, plain)
+        plain = BASE_OF.get(plain, plain)
         # INSTRUMENTED_LINE and INSTRUMENTED_INSTRUCTION hide the original opcode.
-        if plain in numbers and number < 256 and plain != "CACHE":
+        if plain in NUMBERS and number < 256 and plain != "CACHE":
             rows.append(
                 (
                     number,
-                    1 + _cache_units(plain, numbers[plain]),
+                    1 + _cache_units(plain, NUMBERS[plain]),
                     parts.get(plain, 0) if plain == name or name in fused else 0,
                     plain == name,
                 )
             )
     pairs = [
-        (parts[first], parts[second], numbers[name])
+        (parts[first], parts[second], NUMBERS[name])
         for name, (first, second) in fused.items()
     ]
     return rows, pairs
