@@ -269,7 +269,9 @@ def _settings_of(options):
     try:
         checked = check(**settings)
         if options.follow:
-            _follow().announce(checked)
+            from ocular import _follow
+
+            _follow.announce(checked)
         if options.perfetto and not options.idle and not options.quiet:
             from ocular import _recording_file
 
@@ -442,28 +444,6 @@ def _run(parser, begin, options, rest):
         parser.error(f"can't open file {rest[0]!r}: {error.strerror}")
 
 
-def _follow():
-    """Imports _follow only if --follow needs the module, because _follow imports other
-    modules."""
-    from ocular import _follow
-
-    return _follow
-
-
-def _change_follow(options):
-    """Carries out --install-follow and --remove-follow. Returns the exit status."""
-    try:
-        if options.install_follow:
-            print(f"ocular: written: {_follow().install()}")
-        else:
-            removed = ", ".join(map(str, _follow().remove()))
-            print(f"ocular: removed: {removed or 'nothing'}")
-    except OSError as error:
-        print(f"ocular: {error.filename}: {error.strerror}", file=sys.stderr)
-        return 1
-    return 0
-
-
 def main(arguments=None):
     """Parses Ocular's options, runs the program and traces it."""
     if arguments is None:
@@ -481,13 +461,17 @@ def main(arguments=None):
                 f"--idle and --{name.replace('_', '-')} do not go together: nothing is "
                 f"traced, said or written until somebody looks"
             )
-    if options.install_follow or options.remove_follow:
-        sys.exit(_change_follow(options))
-    if options.follow and not _follow().is_installed():
-        parser.error(
-            "--follow needs one line in this environment's site-packages; write it "
-            f"with: {sys.executable} -m ocular --install-follow"
-        )
+    if options.install_follow or options.remove_follow or options.follow:
+        from ocular import _follow, _pth
+
+        if options.install_follow or options.remove_follow:
+            line = _follow.LINE if options.install_follow else None
+            sys.exit(_pth.change(_follow.NAME, line))
+        if not _pth.find(_follow.NAME):
+            parser.error(
+                "--follow needs one line in this environment's site-packages; write it "
+                f"with: {sys.executable} -m ocular --install-follow"
+            )
     named = options.module is not None or options.command is not None
     if not named and not rest and os.isatty(0):
         parser.error("name a script, a module with -m, or code with -c")

@@ -82,15 +82,10 @@ def _diff(arguments):
 
 
 def _enable():
-    print(f"ocular: written: {_pth.install(NAME, LINE)}")
-    print("ocular: Python programs of this environment serve from their next start on")
-    return 0
-
-
-def _disable():
-    removed = ", ".join(map(str, _pth.remove(NAME)))
-    print(f"ocular: removed: {removed or 'nothing'}")
-    return 0
+    status = _pth.change(NAME, LINE)
+    if status == 0:
+        print("ocular: Python programs of this environment serve from their next start on")
+    return status
 
 
 def _status():
@@ -123,7 +118,9 @@ def run(arguments):
     try:
         if verb in TAKES_PID:
             return _attach(verb, rest[0])
-        return {"enable": _enable, "disable": _disable, "status": _status}[verb]()
+        if verb == "disable":
+            return _pth.change(NAME)
+        return _enable() if verb == "enable" else _status()
     except OSError as error:
         print(f"ocular: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1

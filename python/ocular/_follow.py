@@ -7,31 +7,12 @@ $OCULAR_FOLLOW, which holds the settings."""
 import json
 import os
 
-from ocular import _pth
-
 VARIABLE = "OCULAR_FOLLOW"
 NAME = "ocular-follow.pth"
 # The program must not notice if the import fails, for example in another version of
 # Python.
 SOURCE = "try: from ocular._follow import _begin; _begin()\nexcept Exception: pass"
 LINE = f"import os; os.environ.get({VARIABLE!r}) and exec({SOURCE!r})"
-
-
-def is_installed():
-    """Returns True if this interpreter finds the file ocular-follow.pth."""
-    return bool(_pth.find(NAME))
-
-
-def install():
-    """Writes the file ocular-follow.pth and returns its path. Raises OSError if the file
-    cannot be written."""
-    return _pth.install(NAME, LINE)
-
-
-def remove():
-    """Removes ocular-follow.pth from all folders of this interpreter. Returns the paths of
-    the removed files."""
-    return _pth.remove(NAME)
 
 
 def announce(settings):

@@ -5,6 +5,7 @@ enable` (_commands.py) each have a .pth file."""
 
 import os
 import site
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -22,26 +23,30 @@ def find(name):
     return [folder / name for folder in _folders() if (folder / name).is_file()]
 
 
-def install(name, line):
-    """Writes the file and returns its path. Raises OSError if the file cannot be
-    written."""
+def _write(name, line):
+    """Writes the file and returns its path."""
     folder = _folders()[0]
     package = Path(__file__).resolve().parent.parent
-    lines = [line] if package == folder else [str(_import_path()), line]
+    # The folder from which the package is imported, without resolving links.
+    imported = Path(os.path.abspath(__file__)).parent.parent
+    lines = [line] if package == folder else [str(imported), line]
     path = folder / name
     path.write_text("\n".join(lines) + "\n")
     return path
 
 
-def _import_path():
-    """Returns the folder from which the package is imported, without resolving links."""
-    return Path(os.path.abspath(__file__)).parent.parent
-
-
-def remove(name):
-    """Removes all files called `name` that this interpreter reads. Returns the removed
-    paths."""
-    found = find(name)
-    for path in found:
-        path.unlink()
-    return found
+def change(name, line=None):
+    """Writes the file called `name`. If there is no line for it, removes all files of this
+    name that this interpreter reads. Prints what was done, and returns the exit status."""
+    try:
+        if line:
+            print(f"ocular: written: {_write(name, line)}")
+            return 0
+        found = find(name)
+        for path in found:
+            path.unlink()
+        print(f"ocular: removed: {', '.join(map(str, found)) or 'nothing'}")
+    except OSError as error:
+        print(f"ocular: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 1
+    return 0
