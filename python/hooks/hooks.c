@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/hooks.h"
+#include "python/hooks/adopt.h"
+#include "python/hooks/c_functions.h"
+#include "python/hooks/garbage_watch.h"
 #include "python/hooks/hook.h"
 #include "python/hooks/loop_steps.h"
+#include "python/hooks/raise_watch.h"
 #include "python/hooks/rare.h"
 #include "python/hooks/thread_state.h"
+#include "python/hooks/tools.h"
 
 #include <stddef.h>
 
@@ -120,4 +125,26 @@ int Hooks_init(struct State *state)
 done:
     Py_DECREF(type);
     return result;
+}
+
+void Hooks_remove(struct State *state)
+{
+    state->phase = PHASE_STOPPING;
+    GarbageWatch_stop(state);
+    LoopSteps_stop(state);
+    Tools_disarm(state);
+    if (state->tool_ids[TOOL_TRACER] && Adopt_disarm(state) < 0)
+        PyErr_Clear();
+    Tools_close(state);
+    RaiseWatch_stop(state);
+}
+
+void Hooks_forget(struct State *state)
+{
+    state->look_next = state->slice_next = NULL;
+    if (Adopt_drop_all(state) < 0)
+        PyErr_Clear();
+    CFunctions_stop(state);
+    TaskNumbers_clear(&state->tasks);
+    Filter_release(&state->filter);
 }

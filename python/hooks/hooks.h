@@ -19,3 +19,9 @@ void Hooks_select(struct State *state, uint64_t threshold);
 // disabled its event, the next session would not see the code. A forked child
 // uses silenced hooks until the child drops the session.
 void Hooks_silence(struct State *state, void (*on_event)(void));
+// Removes all hooks from the interpreter at the end of a session. A second call
+// does nothing. Leaves no exception set.
+void Hooks_remove(struct State *state);
+// Then frees what the hooks have stored about code, tasks and C functions. No
+// other thread may use the session any more. Leaves no exception set.
+void Hooks_forget(struct State *state);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "python/module/tracing.h"
 #include "python/hooks/adopt.h"
-#include "python/hooks/c_functions.h"
 #include "python/hooks/calibrate.h"
 #include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
@@ -73,18 +72,10 @@ static void take_down(struct State *state)
     PyObject *error = PyErr_GetRaisedException();
     struct Session *session = state->engine.session;
 
-    state->phase = PHASE_STOPPING;
-    GarbageWatch_stop(state);
-    LoopSteps_stop(state);
-    Tools_disarm(state);
-    if (state->tool_ids[TOOL_TRACER] && Adopt_disarm(state) < 0)
-        PyErr_Clear();
-    Tools_close(state);
-    RaiseWatch_stop(state);
+    Hooks_remove(state);
     Governor_stop(&ocular_service);
     ObjectWatch_stop(state);
     ThreadList_release(&ocular_service.thread_list);
-    state->look_next = state->slice_next = NULL;
     if (session) {
         session->hands_over = true;
         Py_BEGIN_ALLOW_THREADS;
@@ -97,13 +88,9 @@ static void take_down(struct State *state)
     // Frees the rings of the threads' records.
     ThreadTraces_reset(&state->engine.traces, false, 0);
     Counting_reset(&state->engine.counting);
-    if (Adopt_drop_all(state) < 0)
-        PyErr_Clear();
-    CFunctions_stop(state);
+    Hooks_forget(state);
     // No thread reads the registry any more, so retired code is freed at once.
     Registry_free_retired(state->engine.registry);
-    TaskNumbers_clear(&state->tasks);
-    Filter_release(&state->filter);
     state->phase = PHASE_IDLE;
     PyErr_SetRaisedException(error);
 }
@@ -420,20 +407,11 @@ static void finish(struct State *state)
     struct Session *session = state->engine.session;
 
     ObjectWatch_end(state);
-    state->phase = PHASE_STOPPING;
-    GarbageWatch_stop(state);
-    LoopSteps_stop(state);
-    Tools_disarm(state);
-    // Poll_all must be called before the code is disarmed, which changes
-    // opcodes.
+    // Removing the hooks changes opcodes.
     Poll_all(state);
-    if (Adopt_disarm(state) < 0)
-        PyErr_Clear();
-    Tools_close(state);
-    RaiseWatch_stop(state);
+    Hooks_remove(state);
     Governor_stop(&ocular_service);
     ObjectWatch_finish(state);
-    state->look_next = state->slice_next = NULL;
     wait_for_users(state);
     Py_BEGIN_ALLOW_THREADS;
     Session_finish(session);

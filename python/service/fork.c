@@ -4,15 +4,10 @@
 #include "python/service/fork.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
-#include "python/hooks/adopt.h"
-#include "python/hooks/c_functions.h"
-#include "python/hooks/garbage_watch.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/object_watch.h"
 #include "python/hooks/own_trace.h"
-#include "python/hooks/raise_watch.h"
 #include "python/hooks/thread_state.h"
-#include "python/hooks/tools.h"
 #include "python/service/fork_facts.h"
 #include "python/service/governor.h"
 #include "tracer/base/rcu.h"
@@ -347,18 +342,10 @@ static void let_session_go(struct Service *service)
     struct State *state = service->state;
     struct Session *session = state->engine.session;
 
-    GarbageWatch_stop(state);
-    Tools_disarm(state);
-    if (Adopt_disarm(state) < 0)
-        PyErr_Clear();
-    Tools_close(state);
-    RaiseWatch_stop(state);
+    Hooks_remove(state);
     Governor_abandon(service);
     ObjectWatch_stop(state);
-    state->look_next = state->slice_next = NULL;
-    if (Adopt_drop_all(state) < 0)
-        PyErr_Clear();
-    CFunctions_stop(state);
+    Hooks_forget(state);
     if (service->ended) // no thread of Ocular ran at the fork
         Registry_free_retired(state->engine.registry);
     state->engine.session = NULL;
@@ -366,8 +353,6 @@ static void let_session_go(struct Service *service)
     // the session. Therefore the child does not free the session.
     if (session && service->ended)
         Session_free(session);
-    TaskNumbers_clear(&state->tasks);
-    Filter_release(&state->filter);
     state->users = 0;
     service->ended = service->leftover = service->resuming = false;
     state->phase = PHASE_IDLE;

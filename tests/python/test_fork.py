@@ -140,10 +140,15 @@ def test_nothing_of_ours_runs_in_the_child(tmp_path, sockets, serve):
     result = answer(
         tmp_path,
         """
+import asyncio, weakref
+asyncio.run(asyncio.sleep(0))
+steps = asyncio.Handle._run.__code__
+assert weakref.getweakrefcount(steps) == 1
 read, write = os.pipe()
 pid = os.fork()
 if not pid:
     tracing = ocular.is_tracing() # Frees the parent's trace.
+    assert weakref.getweakrefcount(steps) == 0 # No code is kept.
     tools = [sys.monitoring.get_tool(tool) for tool in (3, 4, 5)]
     local = [sys.monitoring.get_local_events(tool, work.__code__) |
              sys.monitoring.get_events(tool)
