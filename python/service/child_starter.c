@@ -23,15 +23,15 @@ static bool wait_until_due(struct ChildStarter *starter)
     return !stop;
 }
 
-static void start_session(struct ChildStarter *starter)
+void ChildStarter_hurry(struct ChildStarter *starter)
 {
     PyObject *error = PyErr_GetRaisedException();
+    PyObject *traces = starter->traces ? Py_True : Py_False;
+    bool has_plan = ChildStarter_has_plan(starter);
 
-    if (starter->pending) {
-        starter->pending = false;
-        Py_XDECREF(PyObject_CallOneArg(starter->start,
-                                       starter->traces ? Py_True : Py_False));
-    }
+    starter->serves = starter->traces = false;
+    if (has_plan && starter->start)
+        Py_XDECREF(PyObject_CallOneArg(starter->start, traces));
     // Also drops an exception that the start of the session has raised.
     PyErr_SetRaisedException(error);
 }
@@ -51,22 +51,30 @@ static void run(void *context)
     WorkerState_take(state);
     starter->thread_state = state;
     starter->settle();
-    start_session(starter);
+    ChildStarter_hurry(starter);
     // The pointer is cleared before the thread state is freed, because the next
     // thread state may have the same address.
     starter->thread_state = NULL;
     WorkerState_end(state);
 }
 
-void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces)
+void ChildStarter_inherit(struct ChildStarter *starter, bool serves,
+                          bool traces)
 {
+    memset(&starter->worker, 0, sizeof starter->worker);
+    starter->thread_state = NULL;
+    starter->serves |= serves;
+    starter->traces |= traces;
+}
+
+void ChildStarter_plan(struct ChildStarter *starter)
+{
+    if (!ChildStarter_has_plan(starter))
+        return;
     starter->interpreter = PyInterpreterState_Main();
     pthread_mutex_init(&starter->mutex, NULL);
     pthread_cond_init(&starter->wake, NULL);
     starter->due = Now_in_ms(DELAY_MS);
-    starter->pending = starter->start != NULL;
-    starter->serves = serves;
-    starter->traces = traces;
     ChildStarter_resume(starter);
 }
 
@@ -87,41 +95,23 @@ void ChildStarter_pause(struct ChildStarter *starter)
 
 int ChildStarter_resume(struct ChildStarter *starter)
 {
-    if (!starter->pending || starter->worker.started)
+    if (!ChildStarter_has_plan(starter) || starter->worker.started)
         return 0;
     starter->stop = false;
     return Worker_start(&starter->worker, "ocular-child", run, starter,
                         ATTACH_STACK_BYTES);
 }
 
-void ChildStarter_cancel(struct ChildStarter *starter)
-{
-    starter->pending = false;
-    ChildStarter_pause(starter);
-}
-
 void ChildStarter_cancel_trace(struct ChildStarter *starter)
 {
     starter->traces = false;
-    if (!starter->pending || !starter->serves)
-        ChildStarter_cancel(starter);
+    if (!starter->serves)
+        ChildStarter_pause(starter);
 }
 
 void ChildStarter_cancel_serving(struct ChildStarter *starter)
 {
     starter->serves = false;
-    if (!starter->pending || !starter->traces)
-        ChildStarter_cancel(starter);
-}
-
-void ChildStarter_hurry(struct ChildStarter *starter)
-{
-    if (starter->pending)
-        start_session(starter);
-}
-
-void ChildStarter_abandon(struct ChildStarter *starter)
-{
-    memset(&starter->worker, 0, sizeof starter->worker);
-    starter->thread_state = NULL;
+    if (!starter->traces)
+        ChildStarter_pause(starter);
 }

@@ -16,12 +16,11 @@ struct ChildStarter {
     PyObject *start; // The package's function that starts the session.
     // Fork_settle, which frees the parent's session before the start.
     void (*settle)(void);
-    bool pending; // True while the session is planned and has not started.
-    // True if the child waits for viewers without tracing, as the parent did
-    // (activation.h).
+    // True if the child is to wait for viewers without tracing, as the parent
+    // did (activation.h). False after that.
     bool serves;
-    // True if the child traces at once, because viewers could connect to the
-    // parent's own trace.
+    // True if the child is to trace at once, because viewers could connect to
+    // the parent's own trace. False after that.
     bool traces;
     struct timespec due; // Time of CLOCK_MONOTONIC at which to start.
     // "ocular-child", which waits and then starts the session
@@ -33,24 +32,31 @@ struct ChildStarter {
     bool stop;
 };
 
-// Plans the session and starts the thread. If the thread cannot start, the
-// first call of Ocular that needs the session starts it. The C library's fork
-// handler calls this function, too.
-void ChildStarter_plan(struct ChildStarter *starter, bool serves, bool traces);
+static inline bool ChildStarter_has_plan(const struct ChildStarter *starter)
+{
+    return starter->serves || starter->traces;
+}
+
+// Begins in a forked child. Forgets the parent's thread, and stores whether the
+// parent served and whether viewers could connect to its own trace. If the
+// parent had a plan itself, the child gets this plan, too.
+void ChildStarter_inherit(struct ChildStarter *starter, bool serves,
+                          bool traces);
+// Plans the session and starts the thread, unless viewers could not connect to
+// the parent. If the thread cannot start, the first call of Ocular that needs
+// the session starts it. The C library's fork handler calls this function, too.
+void ChildStarter_plan(struct ChildStarter *starter);
 // Before a fork, ChildStarter_pause releases the GIL and ends the thread.
 // ChildStarter_resume starts the thread again and returns 0 or -errno.
 // ChildStarter_pause and ChildStarter_resume do not change the plan.
 void ChildStarter_pause(struct ChildStarter *starter);
 int ChildStarter_resume(struct ChildStarter *starter);
-// Cancels the plan and waits for the thread. If the session is starting, the
-// start completes.
-void ChildStarter_cancel(struct ChildStarter *starter);
 // ChildStarter_cancel_trace cancels only the plan to trace, and
-// ChildStarter_cancel_serving only the plan to serve.
+// ChildStarter_cancel_serving only the plan to serve. If nothing else is
+// planned, they wait for the thread. If the session is starting, the start
+// completes.
 void ChildStarter_cancel_trace(struct ChildStarter *starter);
 void ChildStarter_cancel_serving(struct ChildStarter *starter);
 // Starts a planned session now. Drops errors, because the program did not ask
 // for this session.
 void ChildStarter_hurry(struct ChildStarter *starter);
-// Forgets the thread in a forked child. The plan stays.
-void ChildStarter_abandon(struct ChildStarter *starter);

@@ -129,19 +129,6 @@ static void fall_silent(struct Service *service)
     service->forked_ns = Now_ns(CLOCK_MONOTONIC);
 }
 
-static void plan_start(struct Service *service)
-{
-    struct ChildStarter *starter = &service->child_starter;
-    bool serves =
-        (starter->pending && starter->serves) || service->child_serves;
-    bool traces =
-        (starter->pending && starter->traces) || service->child_traces;
-
-    service->child_serves = service->child_traces = false;
-    if (serves || traces)
-        ChildStarter_plan(starter, serves, traces);
-}
-
 // Does the work of Fork_after_in_child, which CPython does not call after a
 // fork in C.
 static void begin_child_of_c(struct Service *service)
@@ -149,12 +136,13 @@ static void begin_child_of_c(struct Service *service)
     if (service->state->phase == PHASE_TRACING)
         fall_silent(service);
     if (!service->threaded)
-        plan_start(service);
+        ChildStarter_plan(&service->child_starter);
 }
 
 static void be_a_child(void)
 {
     struct Engine *engine = &ocular_state.engine;
+    bool serves, traces;
 
     Heap_after_fork();
     Rcu_after_fork_child();
@@ -172,14 +160,11 @@ static void be_a_child(void)
         Ring_free(own_trace->ring);
         own_trace->ring = NULL;
     }
-    ChildStarter_abandon(&ocular_service.child_starter);
-    ocular_service.child_traces = engine->session &&
-                                  engine->session->config.serve &&
-                                  !ocular_service.activation.armed;
-    ocular_service.child_serves =
-        Activation_abandon(&ocular_service.activation);
-    ocular_service.forked =
-        ocular_state.phase != PHASE_IDLE || ocular_service.child_serves;
+    traces = engine->session && engine->session->config.serve &&
+             !ocular_service.activation.armed;
+    serves = Activation_abandon(&ocular_service.activation);
+    ChildStarter_inherit(&ocular_service.child_starter, serves, traces);
+    ocular_service.forked = ocular_state.phase != PHASE_IDLE || serves;
     if (!is_pythons_fork())
         begin_child_of_c(&ocular_service);
 }
@@ -246,7 +231,7 @@ static void end_threads(struct Service *service)
     bool open = service->activation.persistent.server;
 
     ChildStarter_pause(&service->child_starter);
-    service->paused |= service->child_starter.pending;
+    service->paused |= ChildStarter_has_plan(&service->child_starter);
     if ((state->phase != PHASE_TRACING && !open) || service->pausing ||
         !would_be_alone(service))
         return;
@@ -401,5 +386,5 @@ void Fork_after_in_child(struct Service *service)
     service->ended &= service->leftover;
     service->forker = 0;
     if (!service->child_starter.worker.started)
-        plan_start(service);
+        ChildStarter_plan(&service->child_starter);
 }

@@ -27,10 +27,6 @@ struct Service {
     uint32_t fork_depth; // Recursion depth of the caller of os.fork().
     // the thread that runs os.fork() or a similar function, or 0
     pthread_t forker;
-    // In a child: true if the parent waited for viewers without tracing.
-    bool child_serves;
-    // in a child, true if viewers could connect to the parent's own trace
-    bool child_traces;
 
     uint32_t spans; // Number of the newest span.
     // Number of children that have asked to write a timeline, in memory shared
