@@ -30,6 +30,24 @@ const char *Adopt_text(PyObject *text, PyObject **keeper)
     return "?";
 }
 
+bool Adopt_is_in(const PyCodeObject *code, const char *ending)
+{
+    Py_ssize_t size, length = (Py_ssize_t)strlen(ending);
+    const char *path = PyUnicode_AsUTF8AndSize(code->co_filename, &size);
+
+    if (!path)
+        PyErr_Clear();
+    return path && size >= length &&
+           memcmp(path + size - length, ending, (size_t)length) == 0;
+}
+
+bool Adopt_runs_handles(const PyCodeObject *code)
+{
+    return PyUnicode_CompareWithASCIIString(code->co_qualname, "Handle._run") ==
+               0 &&
+           code->co_argcount >= 1 && Adopt_is_in(code, "/asyncio/events.py");
+}
+
 // Returns true if `file` is a module of Ocular itself, which is not traced.
 // Subpackages of Ocular's package, such as the demo, are traced.
 static bool is_ours(const struct State *state, const char *file)
@@ -147,12 +165,6 @@ static bool sets_profile(const PyCodeObject *code)
     return false;
 }
 
-static void count_armed(struct State *state, const PyCodeObject *code)
-{
-    state->armed.codes++;
-    state->armed.units += (uint64_t)Py_SIZE(code);
-}
-
 // Returns the events of accepted code. A function whose lines are not counted
 // gets no LINE event, because even a disabled LINE event is slow at a line far
 // behind the function's first line.
@@ -164,13 +176,18 @@ static PyObject *events_of(struct State *state, PyCodeObject *code, bool jumps)
     return state->local_events[jumps + lines][!sets_profile(code)];
 }
 
-// Arms all sites of a code object. The events are cleared first, because
+// Arms the sites of a code object. The events are cleared first, because
 // setting the same mask again does nothing. On 3.12 and 3.13, sites that an
-// earlier holder of the tool id has disabled would then stay disabled.
-static int arm(struct State *state, PyCodeObject *code, bool jumps)
+// earlier holder of the tool id has disabled would then stay disabled. If
+// `calls` is false, the CALL event is usually not cleared, so that disabled
+// sites of CALL stay disabled.
+static int arm(struct State *state, PyCodeObject *code, bool jumps, bool calls)
 {
-    count_armed(state, code);
-    if (Tools_set_local(state, code, state->no_events) < 0)
+    state->armed.codes++;
+    state->armed.units += (uint64_t)Py_SIZE(code);
+    if (Tools_set_local(state, code,
+                        calls || sets_profile(code) ? state->no_events
+                                                    : state->call_event) < 0)
         return -1;
     return Tools_set_local(state, code, events_of(state, code, jumps));
 }
@@ -178,25 +195,9 @@ static int arm(struct State *state, PyCodeObject *code, bool jumps)
 // Returns true if disabled sites of CALL are to be armed, too. This is so in a
 // window in which the code's calls of C functions are counted. It is also so
 // for code that has called no C function yet, because it may call one later.
-static bool renews_calls(const struct State *state, PyCodeObject *code)
+static bool renews_calls(const struct State *state, const struct Code *code)
 {
-    const struct Code *found =
-        state->sees_c ? Adopt_find(state, (PyObject *)code) : NULL;
-
-    return found && (!CCalls_of(found) || CCalls_is_open(found));
-}
-
-// Arms the sites of a code object again. The CALL event is usually not cleared,
-// so disabled sites of CALL stay disabled.
-static int arm_again(struct State *state, PyCodeObject *code, bool jumps)
-{
-    count_armed(state, code);
-    if (Tools_set_local(state, code,
-                        renews_calls(state, code) || sets_profile(code)
-                            ? state->no_events
-                            : state->call_event) < 0)
-        return -1;
-    return Tools_set_local(state, code, events_of(state, code, jumps));
+    return state->sees_c && (!CCalls_of(code) || CCalls_is_open(code));
 }
 
 // Returns true if all code is armed with its jumps and branches, which is the
@@ -212,23 +213,10 @@ static bool arms_jumps(const struct State *state)
 // Returns true for the first Python function of every thread that the program
 // starts. While the calls of Thread._bootstrap are counted, even the shortest
 // thread can be sampled (Sampler_begin_thread).
-static bool begins_threads(const char *file, const char *name)
+static bool begins_threads(const PyCodeObject *code, const char *name)
 {
-    const char *slash = strrchr(file, '/');
-
     return strcmp(name, "Thread._bootstrap") == 0 &&
-           strcmp(slash ? slash + 1 : file, "threading.py") == 0;
-}
-
-// Returns true for the function by which asyncio's event loop calls all
-// callbacks, including the steps of tasks.
-static bool begins_tasks(const char *file, const char *name)
-{
-    static const char ending[] = "/asyncio/events.py";
-    size_t length = strlen(file), size = sizeof ending - 1;
-
-    return strcmp(name, "Handle._run") == 0 && length >= size &&
-           strcmp(file + length - size, ending) == 0;
+           Adopt_is_in(code, "/threading.py");
 }
 
 static bool arms_new(const struct State *state)
@@ -266,14 +254,14 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
 
     file = Adopt_text(code->co_filename, &keep_file);
     name = Adopt_text(code->co_qualname, &keep_name);
-    stays = garbage || c_function || begins_threads(file, name);
+    stays = garbage || c_function || begins_threads(code, name);
     if (garbage || c_function ||
         (!is_ours(state, file) && Filter_accepts(&state->filter, file, name)))
         result = make_code(state, code, file, name, stays ? 0 : hits);
     if (result) {
         Code_arm(result, stays ? 0 : hits, arms_jumps(state));
         result->cold.begins_tasks =
-            session->config.timeline && begins_tasks(file, name);
+            session->config.timeline && Adopt_runs_handles(code);
         Counter_set(&result->hot.entries, seen);
         result->cold.early =
             seen || (state->tasks_ran && code->co_flags & CO_COROUTINE);
@@ -298,7 +286,7 @@ static bool classify(struct State *state, PyCodeObject *code, bool seen)
     // Arming fails for some objects that look like code (Cython's), because
     // they have no instruction to instrument.
     if (accepted && !c_function && !result->cold.unarmed &&
-        arm(state, code, result->cold.jumps) < 0) {
+        arm(state, code, result->cold.jumps, true) < 0) {
         PyErr_Clear();
         accepted = false;
     }
@@ -362,10 +350,11 @@ int Adopt_rearm(struct State *state, struct Code *code, uint64_t hits,
         return 0;
     Py_INCREF(object);
     open_window(state, code);
-    if (arm_again(state, object, jumps || arms_jumps(state)) < 0)
+    jumps = jumps || arms_jumps(state);
+    if (arm(state, object, jumps, renews_calls(state, code)) < 0)
         result = -1;
     else
-        Engine_rearm(&state->engine, code, hits, jumps || arms_jumps(state));
+        Engine_rearm(&state->engine, code, hits, jumps);
     PyErr_Clear();
     Py_DECREF(object);
     return result;

@@ -27,6 +27,12 @@ static inline struct Code *Adopt_find(const struct State *state,
 // with lone surrogates escaped. The text lives until the caller releases
 // *keeper.
 const char *Adopt_text(PyObject *text, PyObject **keeper);
+// Returns true if the path of the code's source file ends in `ending`.
+bool Adopt_is_in(const PyCodeObject *code, const char *ending);
+// Returns true for the code of asyncio's Handle._run, by which asyncio's event
+// loop calls all callbacks, including the steps of tasks. The first local
+// variable of this code is the handle.
+bool Adopt_runs_handles(const PyCodeObject *code);
 // Classifies a code object that has no extra yet. Sets the local events of an
 // accepted code object, or leaves the code object unarmed if the session arms
 // no new code. Returns true if this call has accepted the code object. Leaves

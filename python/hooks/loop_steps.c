@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/loop_steps.h"
 #include "ipc/base/now.h"
-#include "python/hooks/extra.h"
+#include "python/hooks/adopt.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/task_watch.h"
@@ -11,7 +11,6 @@
 #include "tracer/base/tsc_guard.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 // Bits of the byte to which Extra_steps points.
@@ -323,25 +322,6 @@ void LoopSteps_stop(struct State *state)
 
 // --- Which code begins steps -------------------------------------------------
 
-static bool ends_with(PyObject *text, const char *ending)
-{
-    Py_ssize_t size, length = (Py_ssize_t)strlen(ending);
-    const char *bytes = PyUnicode_AsUTF8AndSize(text, &size);
-
-    if (!bytes)
-        PyErr_Clear();
-    return bytes && size >= length &&
-           memcmp(bytes + size - length, ending, (size_t)length) == 0;
-}
-
-static bool is_handle_run(const PyCodeObject *code)
-{
-    return PyUnicode_CompareWithASCIIString(code->co_qualname, "Handle._run") ==
-               0 &&
-           code->co_argcount >= 1 && // the first local variable is the handle
-           ends_with(code->co_filename, "/asyncio/events.py");
-}
-
 // Returns true if an event loop runs in this thread. `caller` is the code that
 // runs a coroutine's step.
 static bool runs_loop(const PyCodeObject *caller)
@@ -350,7 +330,7 @@ static bool runs_loop(const PyCodeObject *caller)
                                           "/curio/task.py"};
 
     for (size_t i = 0; caller && i < sizeof RUNNERS / sizeof *RUNNERS; i++)
-        if (ends_with(caller->co_filename, RUNNERS[i]))
+        if (Adopt_is_in(caller, RUNNERS[i]))
             return true;
     return Tasks_loop_runs();
 }
@@ -398,7 +378,7 @@ bool LoopSteps_adopt(PyObject *object, bool done)
         // off because there were too many steps.
         return false;
     if (!*steps) {
-        if (is_handle_run(code))
+        if (Adopt_runs_handles(code))
             kind |= STEPS_RUN;
         else if (!is_outermost(code))
             return false;

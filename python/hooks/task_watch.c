@@ -186,13 +186,6 @@ PyCodeObject *TaskWatch_group(const struct State *state,
     return count ? codes[0] : NULL;
 }
 
-// Returns true for the code of asyncio's Handle._run, which runs a callback.
-static bool runs_handle(const PyCodeObject *code)
-{
-    return PyUnicode_CompareWithASCIIString(code->co_qualname, "Handle._run") ==
-           0;
-}
-
 // Returns the frame that creates a task: the innermost frame of the program's
 // own code in the running callback. asyncio's frames inside and outside of it
 // are skipped. If there is only a library's code between asyncio's frames,
@@ -212,7 +205,7 @@ static uintptr_t creator_frame(const struct State *state)
                 return frame;
             if (!strstr(file_of(code), "/asyncio/"))
                 found = found ? found : frame;
-            else if (found || runs_handle(code))
+            else if (found || Adopt_runs_handles(code))
                 break; // the loop that runs the code
             else
                 outermost = frame;
