@@ -14,20 +14,13 @@
 const char *Adopt_text(PyObject *text, PyObject **keeper)
 {
     PyObject *part = PyUnicode_Substring(text, 0, CODE_TEXT_SIZE);
-    const char *result = part ? PyUnicode_AsUTF8(part) : NULL;
 
-    *keeper = part;
-    if (result)
-        return result;
-    PyErr_Clear();
     *keeper = part
                   ? PyUnicode_AsEncodedString(part, "utf-8", "backslashreplace")
                   : NULL;
     Py_XDECREF(part);
-    if (*keeper)
-        return PyBytes_AS_STRING(*keeper);
     PyErr_Clear();
-    return "?";
+    return *keeper ? PyBytes_AS_STRING(*keeper) : "?";
 }
 
 bool Adopt_is_in(const PyCodeObject *code, const char *ending)
