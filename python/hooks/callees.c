@@ -48,13 +48,8 @@ static const char *const TEXTS[NAME_COUNT] = {
     [TASK_NAME] = "_name",
     [TASK_COROUTINE] = "_coro",
     [TASK_WHEN] = "_when",
-    [TASK_MODULE] = "asyncio.tasks",
-    [TASK_SCHEDULED] = "_scheduled_tasks",
-    [TASK_EAGER] = "_eager_tasks",
     [TASK_DATA] = "data",
     [TASK_DONE] = "done",
-    [TASK_C_MODULE] = "_asyncio",
-    [TASK_C_CLASS] = "Task",
     [TASK_PARENT] = "_parent_task",
 };
 
@@ -66,6 +61,20 @@ int Callees_init(struct State *state)
         if (!(state->names[i] = PyUnicode_InternFromString(TEXTS[i])))
             return -1;
     return 0;
+}
+
+PyObject *Callees_in_module(const char *module, const char *name)
+{
+    PyObject *modules = PyImport_GetModuleDict();
+    PyObject *found = modules && PyDict_CheckExact(modules)
+                          ? PyDict_GetItemString(modules, module)
+                          : NULL;
+
+    found = found && PyModule_Check(found)
+                ? PyDict_GetItemString(PyModule_GetDict(found), name)
+                : NULL;
+    PyErr_Clear();
+    return found;
 }
 
 PyObject *Callees_in_instance(PyObject *object, PyObject *name)

@@ -11,6 +11,10 @@
 // Makes the names of attributes that hooks look up. Returns 0, or -1 with an
 // exception.
 int Callees_init(struct State *state);
+// Returns a global variable of a module as a borrowed reference, or NULL if the
+// program has not imported the module or the variable is missing. Runs no
+// Python code and leaves no exception set.
+PyObject *Callees_in_module(const char *module, const char *name);
 // Returns an attribute that only the instance has, as a borrowed reference.
 // Returns NULL if it is missing, or if reading it could run Python code.
 PyObject *Callees_in_instance(PyObject *object, PyObject *name);

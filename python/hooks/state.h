@@ -63,13 +63,8 @@ enum Name {
     TASK_NAME,
     TASK_COROUTINE,
     TASK_WHEN,
-    TASK_MODULE,    // task_cursor.c uses this name and the next four names.
-    TASK_SCHEDULED, // The set of all tasks but those of TASK_EAGER.
-    TASK_EAGER,     // The set of tasks in their first step.
     TASK_DATA,
     TASK_DONE,
-    TASK_C_MODULE, // task_cursor.c uses this name and the next name.
-    TASK_C_CLASS,
     TASK_PARENT, // An attribute of a TaskGroup.
     NAME_COUNT
 };

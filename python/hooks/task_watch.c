@@ -3,6 +3,7 @@
 #include "ipc/base/heap.h"
 #include "ipc/own_file.h"
 #include "python/hooks/adopt.h"
+#include "python/hooks/callees.h"
 #include "python/hooks/frame_stack.h"
 #include "python/hooks/known_calls.h"
 #include "python/hooks/tasks.h"
@@ -458,24 +459,20 @@ bool TaskWatch_missed(struct State *state)
 
 // Returns a function's code in a module or in one of its classes, as a borrowed
 // reference, or NULL.
-static PyCodeObject *code_in(PyObject *modules, size_t creator)
+static PyCodeObject *code_of(size_t creator)
 {
-    PyObject *found = PyDict_GetItemString(modules, CREATORS[creator].module);
-    PyObject *name;
+    const char *class = CREATORS[creator].class;
+    const char *function = CREATORS[creator].function;
+    PyObject *found =
+        Callees_in_module(CREATORS[creator].module, class ? class : function);
 
-    if (!found || !PyModule_Check(found))
-        return NULL;
-    if (CREATORS[creator].class) {
-        found = PyDict_GetItemString(PyModule_GetDict(found),
-                                     CREATORS[creator].class);
-        name = PyUnicode_InternFromString(CREATORS[creator].function);
-        found = found && name && PyType_Check(found)
+    if (found && class) {
+        PyObject *name = PyUnicode_InternFromString(function);
+
+        found = name && PyType_Check(found)
                     ? _PyType_Lookup((PyTypeObject *)found, name)
                     : NULL;
         Py_XDECREF(name);
-    } else {
-        found = PyDict_GetItemString(PyModule_GetDict(found),
-                                     CREATORS[creator].function);
     }
     return found && PyFunction_Check(found)
                ? (PyCodeObject *)PyFunction_GET_CODE(found)
@@ -496,10 +493,9 @@ void TaskWatch_set(struct State *state, bool on)
 static void arm(struct State *state)
 {
     struct TaskWatch *watch = state->task_watch;
-    PyObject *modules = PyImport_GetModuleDict();
 
-    for (size_t i = 0; PyDict_CheckExact(modules) && i < CREATOR_COUNT; i++) {
-        PyCodeObject *code = watch->creators[i] ? NULL : code_in(modules, i);
+    for (size_t i = 0; i < CREATOR_COUNT; i++) {
+        PyCodeObject *code = watch->creators[i] ? NULL : code_of(i);
 
         if (code && Tools_set_steps(state, code, true) == 0)
             watch->creators[i] = Py_NewRef(code);

@@ -149,14 +149,7 @@ void Tasks_note(const struct Call *call)
 // reference, or NULL if there is no such function.
 static PyObject *call_asyncio(const char *name)
 {
-    PyObject *modules = PySys_GetObject("modules"); // borrowed
-    PyObject *module = modules && PyDict_CheckExact(modules)
-                           ? PyDict_GetItemString(modules, "_asyncio")
-                           : NULL;
-    PyObject *function =
-        module && PyModule_CheckExact(module)
-            ? PyDict_GetItemString(PyModule_GetDict(module), name)
-            : NULL;
+    PyObject *function = Callees_in_module("_asyncio", name); // borrowed
     PyObject *result = function && PyCFunction_CheckExact(function)
                            ? PyObject_CallNoArgs(function)
                            : NULL;

@@ -1,23 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "python/hooks/thread_name.h"
+#include "python/hooks/callees.h"
 
 #include "tracer/base/harmless.h"
-
-// Returns threading._active as a borrowed reference, or NULL if threading is
-// not imported.
-static PyObject *active_threads(void)
-{
-    PyObject *modules = PySys_GetObject("modules");
-    PyObject *threading = modules && PyDict_CheckExact(modules)
-                              ? PyDict_GetItemString(modules, "threading")
-                              : NULL;
-    PyObject *active =
-        threading && PyModule_Check(threading)
-            ? PyDict_GetItemString(PyModule_GetDict(threading), "_active")
-            : NULL;
-
-    return active && PyDict_CheckExact(active) ? active : NULL;
-}
 
 // Returns an attribute as object.__getattribute__ finds it, even if a subclass
 // of Thread overrides __getattribute__. Returns NULL if the class has a
@@ -33,8 +18,9 @@ static PyObject *plain_attribute(PyObject *object, PyObject *name)
 
 static PyObject *find_name(uintptr_t thread)
 {
-    PyObject *active = active_threads();
-    PyObject *ident = active ? PyLong_FromSize_t(thread) : NULL;
+    PyObject *active = Callees_in_module("threading", "_active"); // borrowed
+    PyObject *ident =
+        active && PyDict_CheckExact(active) ? PyLong_FromSize_t(thread) : NULL;
     PyObject *object = ident ? PyDict_GetItemWithError(active, ident) : NULL;
     PyObject *key = object ? PyUnicode_InternFromString("_name") : NULL;
     PyObject *name = key ? plain_attribute(object, key) : NULL;

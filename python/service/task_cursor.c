@@ -31,19 +31,12 @@ enum { SCHEDULED, EAGER, SETS };
 // reference. Returns NULL if the program has not imported asyncio.
 static PySetObject *set_of(const struct State *state, unsigned which)
 {
-    PyObject *modules = PyImport_GetModuleDict(), *module, *set;
-    PyObject *const *names = state->names;
+    // The tasks in their first step have a set of their own.
+    PyObject *set = Callees_in_module(
+        "asyncio.tasks", which == EAGER ? "_eager_tasks" : "_scheduled_tasks");
 
-    if (!modules || !PyDict_CheckExact(modules))
-        return NULL;
-    module = PyDict_GetItemWithError(modules, names[TASK_MODULE]);
-    if (!module || !PyModule_Check(module))
-        return NULL;
-    set = PyDict_GetItemWithError(
-        PyModule_GetDict(module),
-        names[which == EAGER ? TASK_EAGER : TASK_SCHEDULED]);
     if (set && which == SCHEDULED)
-        set = Callees_in_instance(set, names[TASK_DATA]);
+        set = Callees_in_instance(set, state->names[TASK_DATA]);
     return set && PySet_CheckExact(set) ? (PySetObject *)set : NULL;
 }
 
@@ -207,23 +200,20 @@ static bool is_plausible(const uint64_t *table, Py_ssize_t task_size)
 // Finds the layout of tasks and lists. The last word in the state of asyncio's
 // C module is the table's address. Returns 0, or -ENOENT if the program has not
 // imported asyncio, or -ENOTSUP if the layout is unknown.
-static int find_layout(struct TaskLayout *layout, const struct State *state)
+static int find_layout(struct TaskLayout *layout)
 {
-    PyObject *modules = PyImport_GetModuleDict(), *module, *class;
-    PyObject *const *names = state->names;
+    PyObject *class = Callees_in_module("_asyncio", "Task"), *module = NULL;
     const PyModuleDef *definition;
     const uint64_t *const *words, *table;
 
-    if (!modules || !PyDict_CheckExact(modules))
+    if (!class)
         return -ENOENT;
-    module = PyDict_GetItemWithError(modules, names[TASK_C_MODULE]);
-    if (!module || !PyModule_Check(module))
-        return -ENOENT;
-    class =
-        PyDict_GetItemWithError(PyModule_GetDict(module), names[TASK_C_CLASS]);
-    definition = PyModule_GetDef(module);
-    words = PyModule_GetState(module);
-    if (!class || !PyType_Check(class) || !definition || !words ||
+    if (PyType_Check(class))
+        module = PyType_GetModule((PyTypeObject *)class); // borrowed
+    PyErr_Clear();
+    definition = module ? PyModule_GetDef(module) : NULL;
+    words = module ? PyModule_GetState(module) : NULL;
+    if (!definition || !words ||
         definition->m_size < (Py_ssize_t)sizeof *words)
         return -ENOTSUP;
     table = words[(size_t)definition->m_size / sizeof *words - 1];
@@ -392,7 +382,7 @@ int TaskCursor_open(struct TaskCursor *cursor, const struct State *state)
 
     if (cursor->lists_ended)
         return open_set(&cursor->sets, state);
-    error = cursor->layout.node ? 0 : find_layout(&cursor->layout, state);
+    error = cursor->layout.node ? 0 : find_layout(&cursor->layout);
 
     if (error) {
         cursor->ended = error == -ENOENT; // then there are no tasks
