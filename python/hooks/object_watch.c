@@ -26,8 +26,26 @@ static struct ObjectBoard *board_of(const struct State *state)
     return &state->engine.session->objects;
 }
 
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX < 0x030D0000
+// CPython 3.12 has no tracer of objects.
+typedef enum { PyRefTracer_CREATE, PyRefTracer_DESTROY } PyRefTracerEvent;
+typedef int (*PyRefTracer)(PyObject *, PyRefTracerEvent, void *);
 
+static int PyRefTracer_SetTracer(PyRefTracer tracer, void *data)
+{
+    (void)tracer, (void)data;
+    return -1;
+}
+
+static PyRefTracer PyRefTracer_GetTracer(void **data)
+{
+    (void)data;
+    return NULL;
+}
+#endif
+
+static const char *const TOO_OLD =
+    "CPython 3.12 does not report objects: use 3.13 or newer";
 static const char *const NO_DEATHS =
     "CPython 3.13.0 to 3.13.2 do not report most deaths: use 3.13.3 or newer";
 static const char *const TAKEN =
@@ -345,8 +363,11 @@ void ObjectWatch_collect(struct State *state, bool begins)
         set_tracer(false);
 }
 
+// Makes the memory that the next step needs, if CPython reports objects.
 static void prepare(struct ObjectWatch *watch)
 {
+    if (Py_Version < 0x030D0000)
+        return;
     if (!watch->objects && !watch->fresh)
         watch->fresh = Heap_zeroed(1, sizeof *watch->fresh);
     if (!watch->table)
@@ -355,46 +376,10 @@ static void prepare(struct ObjectWatch *watch)
 
 static const char *trouble_of(const struct ObjectWatch *watch)
 {
+    if (Py_Version < 0x030D0000)
+        return TOO_OLD;
     return watch->taken ? TAKEN : counts_deaths() ? NULL : NO_DEATHS;
 }
-
-#else
-
-static const char *const TOO_OLD =
-    "CPython 3.12 does not report objects: use 3.13 or newer";
-
-static void fold(struct State *state)
-{
-    (void)state;
-}
-
-static void step(struct State *state, double rate, double period_s)
-{
-    (void)state, (void)rate, (void)period_s;
-}
-
-void ObjectWatch_end(struct State *state)
-{
-    (void)state;
-}
-
-void ObjectWatch_collect(struct State *state, bool begins)
-{
-    (void)state, (void)begins;
-}
-
-static void prepare(struct ObjectWatch *watch)
-{
-    (void)watch;
-}
-
-static const char *trouble_of(const struct ObjectWatch *watch)
-{
-    (void)watch;
-    return TOO_OLD;
-}
-
-#endif
 
 // --- Sessions ----------------------------------------------------------------
 
