@@ -73,7 +73,6 @@ HOMES = {
     r"internal/.*": {
         "python/hooks/gil_facts.c",
         "python/hooks/await_chain.c",
-        "python/service/fork_facts.c",
         "python/service/missed_signals.c",
     },
 }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// This file includes CPython's internal header, because no public header has
-// the GIL.
+// This file includes CPython's internal headers, because no public header has
+// the GIL and the lock of the list of threads.
 #define Py_BUILD_CORE 1
 #include "python/hooks/gil_facts.h"
 #include "python/hooks/interpreter_facts.h"
 
 #include <internal/pycore_interp.h>
+#if PY_VERSION_HEX >= 0x030D0000
+#include <internal/pycore_lock.h>
+#include <internal/pycore_runtime.h>
+#endif
 
 #include <math.h>
 #include <stddef.h>
@@ -52,5 +56,14 @@ void GilFacts_find(struct State *state)
     };
     if (is_as_expected(state, &state->gil))
         state->engine.layout.gil = &state->gil;
+#endif
+}
+
+bool GilFacts_list_is_locked(void)
+{
+#if PY_VERSION_HEX >= 0x030D0000
+    return PyMutex_IsLocked(&_PyRuntime.interpreters.mutex);
+#else
+    return false;
 #endif
 }

@@ -4,11 +4,11 @@
 #include "python/service/fork.h"
 #include "ipc/base/heap.h"
 #include "ipc/base/now.h"
+#include "python/hooks/gil_facts.h"
 #include "python/hooks/hooks.h"
 #include "python/hooks/object_watch.h"
 #include "python/hooks/own_trace.h"
 #include "python/hooks/thread_state.h"
-#include "python/service/fork_facts.h"
 #include "python/service/governor.h"
 #include "tracer/base/rcu.h"
 #include "tracer/session/lifetime.h"
@@ -32,7 +32,7 @@ static int settle_later(void *context);
 static bool is_pythons_fork(void)
 {
     return pthread_equal(ocular_service.forker, pthread_self()) ||
-           (THREAD_STATE_CALL() && ForkFacts_list_is_locked());
+           (THREAD_STATE_CALL() && GilFacts_list_is_locked());
 }
 
 // At a fork in C, waits until no thread of Ocular holds the GIL or waits for
