@@ -103,11 +103,6 @@ bool FinalTimeline_is_written(const struct FinalTimeline *timeline)
     return *timeline->path && !timeline->error;
 }
 
-void FinalTimeline_release(struct FinalTimeline *timeline)
-{
-    Py_CLEAR(timeline->interruption);
-}
-
 void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,
                             size_t size)
 {

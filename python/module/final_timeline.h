@@ -15,7 +15,8 @@ struct FinalTimeline {
     char path[PATH_MAX]; // Empty if no timeline is wanted.
     struct PerfettoResult result;
     int error; // 0 or -errno.
-    // owned reference to the exception that ended the writing, or NULL
+    // The exception that ended the writing, or NULL. The caller drops this
+    // reference.
     PyObject *interruption;
     double seconds; // Seconds that the writing may take (0 = no limit).
     // Path of the recording that remains if no output is written, or "".
@@ -43,4 +44,3 @@ bool FinalTimeline_is_written(const struct FinalTimeline *timeline);
 // error.
 void FinalTimeline_describe(const struct FinalTimeline *timeline, char *out,
                             size_t size);
-void FinalTimeline_release(struct FinalTimeline *timeline);

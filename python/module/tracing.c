@@ -375,11 +375,6 @@ static void describe_trouble(const struct State *state,
                              size - length);
 }
 
-static PyObject *none_or(PyObject *object)
-{
-    return object ? Py_NewRef(object) : Py_NewRef(Py_None);
-}
-
 static PyObject *results(struct State *state, const struct Snapshot *snapshot,
                          const struct FinalTimeline *timeline)
 {
@@ -392,13 +387,13 @@ static PyObject *results(struct State *state, const struct Snapshot *snapshot,
         return NULL;
     }
     describe_trouble(state, snapshot, timeline, trouble, sizeof trouble);
-    return Py_BuildValue("(NNNNN)", dict, text,
-                         FinalTimeline_is_written(timeline)
-                             ? PyUnicode_DecodeFSDefault(timeline->path)
-                             : Py_NewRef(Py_None),
-                         *trouble ? PyUnicode_FromString(trouble)
-                                  : Py_NewRef(Py_None),
-                         none_or(timeline->interruption));
+    return Py_BuildValue(
+        "(NNNNN)", dict, text,
+        FinalTimeline_is_written(timeline)
+            ? PyUnicode_DecodeFSDefault(timeline->path)
+            : Py_NewRef(Py_None),
+        *trouble ? PyUnicode_FromString(trouble) : Py_NewRef(Py_None),
+        Py_NewRef(timeline->interruption ? timeline->interruption : Py_None));
 }
 
 // Ends tracing. The session builds its last snapshot.
@@ -447,7 +442,7 @@ PyObject *Tracing_stop(struct State *state, bool write, PyObject *progress,
         result = results(state, snapshot, &timeline);
     else
         PyErr_NoMemory();
-    FinalTimeline_release(&timeline);
+    Py_CLEAR(timeline.interruption);
     Snapshot_free(snapshot);
     free_session(state);
     return result;

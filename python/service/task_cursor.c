@@ -213,8 +213,7 @@ static int find_layout(struct TaskLayout *layout)
     PyErr_Clear();
     definition = module ? PyModule_GetDef(module) : NULL;
     words = module ? PyModule_GetState(module) : NULL;
-    if (!definition || !words ||
-        definition->m_size < (Py_ssize_t)sizeof *words)
+    if (!definition || !words || definition->m_size < (Py_ssize_t)sizeof *words)
         return -ENOTSUP;
     table = words[(size_t)definition->m_size / sizeof *words - 1];
     if (!is_plausible(table, ((PyTypeObject *)class)->tp_basicsize))

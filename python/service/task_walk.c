@@ -95,18 +95,21 @@ struct Slice {
     struct Known lines[KNOWN];
 };
 
-static struct Known *known_of(struct Known *all, const struct Known *wanted)
+// Sets *known to the entry of a cache for `wanted`. Returns true if the entry
+// is known. Otherwise the caller stores the result in the entry.
+static bool recall(struct Known *cache, struct Known wanted,
+                   struct Known **known)
 {
-    uintptr_t key = (uintptr_t)wanted->code ^ (uintptr_t)wanted->group << 7;
+    uintptr_t key = (uintptr_t)wanted.code ^ (uintptr_t)wanted.group << 7;
+    struct Known *at;
 
-    key = (key + (uintptr_t)wanted->instruction * 16) * 0x9e3779b97f4a7c15u;
-    return &all[key >> 58];
-}
-
-static bool is_same(const struct Known *one, const struct Known *other)
-{
-    return one->code == other->code && one->group == other->group &&
-           one->instruction == other->instruction;
+    key = (key + (uintptr_t)wanted.instruction * 16) * 0x9e3779b97f4a7c15u;
+    at = *known = &cache[key >> 58];
+    if (at->code == wanted.code && at->group == wanted.group &&
+        at->instruction == wanted.instruction)
+        return true;
+    *at = wanted;
+    return false;
 }
 
 // The names of a code object. The names are valid until release_names() is
@@ -147,15 +150,13 @@ static void release_names(struct CodeNames *names)
 static struct CountedTasks *group_of_code(struct Slice *slice,
                                           PyCodeObject *code)
 {
-    const struct Known wanted = {.code = code};
-    struct Known *known = known_of(slice->groups, &wanted);
     struct CountedTasks *group;
     struct CodeNames names;
+    struct Known *known;
 
-    if (is_same(known, &wanted))
+    if (recall(slice->groups, (struct Known){.code = code}, &known))
         return known->found;
     read_function(&names, slice, code);
-    *known = wanted;
     group = TaskGroups_find(&slice->walk->groups, &names.line);
     // The function may have got its id since the last walk.
     if (group && names.line.function)
@@ -169,15 +170,14 @@ static struct TaskWait *wait_of(struct CountedTasks *group, struct Slice *slice,
 {
     const struct Known wanted = {
         .group = group, .code = frame->code, .instruction = frame->instruction};
-    struct Known *known = known_of(slice->waits, &wanted);
     struct CodeNames names;
+    struct Known *known;
 
     if (!group || frame->state != AWAIT_SUSPENDED)
         return NULL;
-    if (is_same(known, &wanted))
+    if (recall(slice->waits, wanted, &known))
         return known->found;
     read_names(&names, frame->code, AwaitFrame_line(frame));
-    *known = wanted;
     known->found = TaskGroups_wait(group, &names.line);
     release_names(&names);
     return known->found;
@@ -221,26 +221,25 @@ static struct CountedTasks *place_of(struct Slice *slice,
                                      const struct KnownTask *task)
 {
     const struct TaskLine *line = TaskWatch_place(slice->state, task);
-    const struct Known wanted = {.instruction = task ? task->place : 0};
-    struct Known *known = known_of(slice->places, &wanted);
+    struct Known *known;
 
-    if (!line || is_same(known, &wanted))
-        return line ? known->found : NULL;
-    *known = wanted;
+    if (!line)
+        return NULL;
+    if (recall(slice->places, (struct Known){.instruction = task->place},
+               &known))
+        return known->found;
     return known->found = TaskGroups_find(&slice->walk->groups, line);
 }
 
 static struct AwaitCount *await_of(struct Slice *slice, PyCodeObject *code)
 {
-    const struct Known wanted = {.code = code};
-    struct Known *known = known_of(slice->awaits, &wanted);
     struct AwaitCount *count;
     struct CodeNames names;
+    struct Known *known;
 
-    if (is_same(known, &wanted))
+    if (recall(slice->awaits, (struct Known){.code = code}, &known))
         return known->found;
     read_function(&names, slice, code);
-    *known = wanted;
     known->found = count = AwaitCounts_find(&slice->walk->awaits, &names.line);
     if (count)
         count->own = names.own;
@@ -279,19 +278,18 @@ static uint32_t line_of(struct Slice *slice, const struct AwaitFrame *frame)
 {
     const struct Known wanted = {.code = frame->code,
                                  .instruction = frame->instruction};
-    struct Known *known = known_of(slice->lines, &wanted);
     const struct Code *traced;
     struct CodeNames names;
+    struct Known *known;
     uint32_t line;
 
-    if (is_same(known, &wanted))
+    if (recall(slice->lines, wanted, &known))
         return (uint32_t)(uintptr_t)known->found;
     traced = Adopt_find(slice->state, (PyObject *)frame->code);
     read_names(&names, frame->code, AwaitFrame_line(frame));
     names.line.function = traced ? traced->hot.id : 0;
     line = TaskLines_add(&slice->walk->groups.lines, &names.line);
     release_names(&names);
-    *known = wanted;
     known->found = (void *)(uintptr_t)line;
     return line;
 }
