@@ -266,7 +266,7 @@ EFFECTS = {
     "The traced process": {
         "a": (FIND, "Done: the function will be measured again, as the budget allows"),
         "A": ([], "Done: all functions will be measured again, as the budget allows"),
-        "B": ([], "Overhead budget, in per cent of CPU time: 1_"),
+        "B": ([], r"Overhead budget, in per cent of CPU time \(now 1\): _"),
         "F5": ([], "A snapshot is made now"),
         "e": ([], "Export the timeline to: ocular_trace.json_"),
     },

@@ -255,8 +255,8 @@ def test_export(top):
 
 def test_budget(top):
     top.press("B")
-    top.wait("Overhead budget, in per cent of CPU time: 1_")
-    top.press("\x15", *"2.5 %", "Enter")
+    top.wait(r"Overhead budget, in per cent of CPU time \(now 1\): _")
+    top.press(*"2.5 %", "Enter")
     top.wait("The overhead budget is 2.5% now")
     assert "budget 0.025\n" in top.server.requests()
     for wrong in ("0", "-1", "101", "two", "1 %x", "nan", "inf", ""):

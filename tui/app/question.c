@@ -207,12 +207,9 @@ void Question_open(struct Ui *ui, enum PromptKind kind)
     }
     if (kind == PROMPT_FILTER)
         text = ui->model.filter;
-    else if (kind == PROMPT_SEARCH || kind == PROMPT_FROM || kind == PROMPT_TO)
+    else if (kind == PROMPT_SEARCH || kind == PROMPT_FROM ||
+             kind == PROMPT_TO || kind == PROMPT_BUDGET)
         text = "";
-    else if (kind == PROMPT_BUDGET)
-        snprintf(path, sizeof path, "%.4g",
-                 snapshot->overhead_budget > 0 ? snapshot->overhead_budget * 100
-                                               : 1.0);
     else if (kind == PROMPT_SAVE)
         snprintf(path, sizeof path, "ocular-%llu.json",
                  (unsigned long long)snapshot->pid);

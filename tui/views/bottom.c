@@ -4,7 +4,9 @@
 #include "tui/screen/strip.h"
 #include "tui/views/navigation.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define PATH_LEAST 24 // Least number of cells for a path in a message.
 
@@ -52,7 +54,7 @@ static void draw_keys(struct Ui *ui, struct Box box)
     Strip_draw(&strip, &ui->canvas, box, 2);
 }
 
-static const char *label_of(const struct Prompt *prompt)
+static const char *label_of(const struct Ui *ui, char label[128])
 {
     static const char *const labels[] = {
         [PROMPT_SEARCH] = "Search:",
@@ -61,20 +63,28 @@ static const char *label_of(const struct Prompt *prompt)
         [PROMPT_SAVE] = "Save as JSON to:",
         [PROMPT_FROM] = "Show from (s, or m:s; none: the beginning):",
         [PROMPT_TO] = "Show up to (s, or m:s; none: the end):",
-        [PROMPT_BUDGET] = "Overhead budget, in per cent of CPU time:",
         [PROMPT_OVERWRITE_EXPORT] = "It exists. Overwrite? y/n ",
         [PROMPT_OVERWRITE_SAVE] = "It exists. Overwrite? y/n ",
     };
-    return labels[prompt->kind];
+    const struct Snapshot *snapshot = ui->model.snapshot;
+    double budget = snapshot ? snapshot->overhead_budget : NAN;
+    if (ui->prompt.kind != PROMPT_BUDGET)
+        return labels[ui->prompt.kind];
+    snprintf(label, 128, "Overhead budget, in per cent of CPU time");
+    if (budget > 0)
+        snprintf(label + strlen(label), 64, " (now %.4g)", budget * 100);
+    return strcat(label, ":");
 }
 
 // Draws a question, the text that the user has typed so far, and a cursor. If
 // the typed text is too long, only its end is drawn.
-static void draw_prompt(struct Canvas *canvas, int y,
-                        const struct Prompt *prompt)
+static void draw_prompt(struct Ui *ui, int y)
 {
+    struct Canvas *canvas = &ui->canvas;
+    const struct Prompt *prompt = &ui->prompt;
+    char label[128];
     int end = canvas->width - 2;
-    int x = Canvas_put(canvas, y, 1, end, STYLE_KEY, label_of(prompt));
+    int x = Canvas_put(canvas, y, 1, end, STYLE_KEY, label_of(ui, label));
     struct Box box = {y, x + 1, end - x - 1};
     Canvas_fit(canvas, box, STYLE_LABEL, CUT_START, prompt->text);
     x += 1 + Canvas_measure(canvas, prompt->text);
@@ -111,7 +121,7 @@ void Bottom_draw(struct Ui *ui)
     struct Box box = {y, 1, canvas->width - 2};
     Canvas_paint(canvas, (struct Box){y, 0, canvas->width}, STYLE_LABEL);
     if (ui->prompt.kind != PROMPT_NONE)
-        draw_prompt(canvas, y, &ui->prompt);
+        draw_prompt(ui, y);
     else if (*ui->message && Feed_now() < ui->message_until)
         draw_message(ui, box);
     else
