@@ -186,7 +186,7 @@ static void rearm(const struct Chaos *chaos, unsigned n)
 }
 
 // Before the next hit, other programs had the CPU for `taken` ticks, and the
-// thread ran for `ran` ticks.
+// thread ran for `ran` ticks, or for an unknown time if `ran` is -1.
 static void take(const struct Chaos *chaos, long taken, long ran)
 {
     push_ticks(chaos->worlds[LATE], HIT_TAKEN, (uint64_t)taken, (uint64_t)ran);
@@ -255,7 +255,7 @@ static void turn(struct Chaos *chaos)
     else if (choice < 970)
         rearm(chaos, n);
     else if (choice < 975)
-        take(chaos, lrand48() % 100, lrand48() % 100);
+        take(chaos, lrand48() % 100, lrand48() % 101 - 1);
 }
 
 static void expect_same_sites(const struct Code *a, const struct Code *b)

@@ -217,12 +217,14 @@ TEST_WITH(test_who_waited_while_code_was_dark_is_asked, stand_still, go_on)
     preemption.then.taken--;
     assert_int_equal(Preemption_measure(&preemption, 9 * MS, 0), 7 * MS);
     assert_int_equal(preemption.ran_ns, 2 * MS);
+    assert_false(preemption.unsure);
     // Half of the time before the span may have been a wait.
     preemption.then.wall_ns -= 29 * MS;
     preemption.then.cpu_ns -= 22 * MS;
     preemption.then.waits--;
     assert_int_equal(Preemption_measure(&preemption, 9 * MS, 0), 0);
     assert_int_equal(preemption.ran_ns, 2 * MS);
+    assert_true(preemption.unsure);
     // The thread did not wait in a span in which a wait was expected, so the
     // numbers of switches do not show that it ran in the next span.
     Preemption_expect_wait(&preemption, MS);

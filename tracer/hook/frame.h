@@ -12,6 +12,9 @@ struct Code;
 // Value of Frame.waited if no hook saw the beginning of the call. Calls whose
 // beginning was not seen are not counted in the statistics.
 #define FRAME_PARTIAL (-1)
+// Value of Frame.waited if it is not known for how long the call waited. The
+// mean of earlier calls is its self time.
+#define FRAME_UNSURE (-2)
 
 struct Frame {
     // Address of the code object, or 0 after the code object was freed.
@@ -26,7 +29,7 @@ struct Frame {
     int64_t self;  // Net ticks of the call so far, without callees.
     int64_t block; // `self` when the present block began.
     // Ticks between the call's events in which another thread had the GIL, or
-    // FRAME_PARTIAL.
+    // FRAME_PARTIAL or FRAME_UNSURE.
     int64_t waited;
     uint32_t id;
     uint32_t depth;

@@ -16,6 +16,9 @@
 // If a thread ran for fewer ns than this in a span in which it also waited, the
 // span was a wait.
 #define WORK_NS 500000
+// It is unknown how the thread has spent a span if the kernel's clocks leave
+// more than 1/UNSURE of it open.
+#define UNSURE 8
 
 static bool read_switches(struct ThreadTimes *times)
 {
@@ -105,18 +108,26 @@ static void note_wait(struct Preemption *preemption, uint32_t site, bool waited)
         (uint8_t)(next < PREEMPTION_SKIPS ? next : PREEMPTION_SKIPS);
 }
 
-// Returns the least number of ns for which the thread can have run in the span.
+static int64_t clamp(int64_t value, int64_t most)
+{
+    return value < 0 ? 0 : value < most ? value : most;
+}
+
+// Sets the least number of ns for which the thread can have run in the span.
 // Before the span, and after the reading `then`, the thread ran for as long as
 // it can have.
-static int64_t ran_between(const struct ThreadTimes *then,
-                           const struct ThreadTimes *now, int64_t span_ns)
+static void note_run(struct Preemption *preemption,
+                     const struct ThreadTimes *now, int64_t span_ns)
 {
+    const struct ThreadTimes *then = &preemption->then;
     int64_t before = now->wall_ns - then->wall_ns - now->reading_ns - span_ns;
-    int64_t ran = now->cpu_ns - then->cpu_ns - (before > 0 ? before : 0);
+    int64_t cpu = now->cpu_ns - then->cpu_ns;
+    int64_t most = clamp(cpu, span_ns);
 
-    if (!then->cpu_ns || ran < 0)
-        return 0;
-    return ran < span_ns ? ran : span_ns;
+    if (!then->cpu_ns)
+        return;
+    preemption->ran_ns = clamp(cpu - (before > 0 ? before : 0), span_ns);
+    preemption->unsure = most - preemption->ran_ns > span_ns / UNSURE;
 }
 
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
@@ -128,6 +139,7 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
     int64_t begin_ns = (int64_t)Now_ns(CLOCK_MONOTONIC);
     bool was_known = preemption->known;
 
+    preemption->unsure = false;
     preemption->known = read_switches(&now);
     // It takes longest to read the thread's CPU clock. The CPU clock of the
     // thread is read only if the kernel has switched to another thread.
@@ -139,8 +151,9 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
         return suspended;
     }
     preemption->known = preemption->known && read_clocks(&now, begin_ns);
-    preemption->ran_ns =
-        preemption->known ? ran_between(then, &now, span_ns) : 0;
+    preemption->ran_ns = 0;
+    if (preemption->known)
+        note_run(preemption, &now, span_ns);
     if (was_known && preemption->known)
         result = taken_between(then, &now, span_ns);
     note_wait(preemption, site,

@@ -51,6 +51,9 @@ struct Preemption {
     // the thread ran. If the kernel's clocks do not tell when the thread ran,
     // the value is the least that they allow.
     int64_t ran_ns;
+    // True if the kernel's clocks allow very different values of ran_ns,
+    // because the newest reading was long before the span.
+    bool unsure;
     struct PreemptionPlace places[PREEMPTION_PLACES];
     // Argument `armed` of the last Preemption_note_armed.
     uint32_t armed;

@@ -238,7 +238,9 @@ struct Spent ThreadTrace_ask(struct ThreadTrace *trace, int64_t span,
     }
     ns = Preemption_measure(preemption, ns, site);
     spent.taken = (int64_t)((double)ns * cycles_a_ns);
-    spent.ran = (int64_t)((double)preemption->ran_ns * cycles_a_ns);
+    spent.ran = preemption->unsure
+                    ? -1
+                    : (int64_t)((double)preemption->ran_ns * cycles_a_ns);
     return spent;
 }
 
@@ -274,12 +276,14 @@ static int64_t check_span(struct ThreadTrace *trace, int64_t span)
         return span;
     ThreadTrace_lose_step(trace);
     span -= spent.taken;
-    if (!alone)
+    if (!alone && spent.ran >= 0)
         waited = span - spent.ran;
     // The kernel's clocks do not stop at the same times as the counter.
-    if (spent.ran && waited <= contention->brief_span)
+    if (spent.ran > 0 && waited <= contention->brief_span)
         waited = 0;
-    if (span > 0 && trace->top->waited != FRAME_PARTIAL)
+    if (trace->top->waited != FRAME_PARTIAL && spent.ran < 0)
+        trace->top->waited = FRAME_UNSURE;
+    else if (span > 0 && trace->top->waited >= 0)
         trace->top->waited += waited;
     emit_wait(trace, begin, waited);
     return span - waited;

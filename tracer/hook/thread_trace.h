@@ -49,7 +49,9 @@ struct Track;
 // the kernel was not asked.
 struct Spent {
     int64_t taken; // Other programs had the CPU.
-    int64_t ran;   // The thread ran, as far as the kernel's clocks tell.
+    // The thread ran, as far as the kernel's clocks tell. -1 if they do not
+    // tell.
+    int64_t ran;
 };
 
 // A loop that has jumped back at least once. `start` and `instructions`

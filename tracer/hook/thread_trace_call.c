@@ -85,17 +85,28 @@ static bool is_clean(const struct Frame *frame, const struct Code *code)
            !code->cold.between;
 }
 
+// Returns the self time of a call. If it is not known, returns the mean of the
+// earlier calls.
+static uint64_t self_of(const struct Frame *frame, const struct Code *code)
+{
+    uint64_t calls = Counter_get(&code->hot.self_calls);
+
+    if (frame->waited == FRAME_UNSURE && calls)
+        return Counter_get(&code->hot.self_cycles) / calls;
+    return frame->self > 0 ? (uint64_t)frame->self : 0;
+}
+
 // Adds the self time of a call whose end a hook has seen.
 static void record_self(const struct Frame *frame, struct Code *code)
 {
-    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
+    uint64_t self = self_of(frame, code);
 
     Counter_add(&code->hot.self_calls, 1);
     Counter_add(&code->hot.self_cycles, self);
-    if (frame->waited) {
+    if (frame->waited > 0)
         Counter_add(&code->hot.waited_cycles, (uint64_t)frame->waited);
+    if (frame->waited)
         return;
-    }
     if (self < Counter_get(&code->hot.min_cycles))
         Counter_set(&code->hot.min_cycles, self);
     if (Code_histogram(code))
