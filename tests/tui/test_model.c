@@ -196,6 +196,7 @@ TEST_WITH(test_the_order_of_latencies, prepare, finish)
     struct Function *loop = &Sample_functions(snapshot)[0];
     loop->name = loop->file = "main";
     loop->calls = loop->in_flight = 1;
+    loop->in_flight_is_least = 0;
     loop->oldest_s = snapshot->uptime_s;
     loop->wall_p50_s = loop->wall_p99_s = loop->wall_max_s = NAN;
     loop[9] = *loop;

@@ -258,7 +258,8 @@ bool Row_is_late(const struct Row *row)
 {
     const struct Function *now = row->now;
     // If a stack has shown a call, its age is only a lower bound.
-    return Row_u64(now->calls) >= Row_u64(now->in_flight) &&
+    return now->in_flight_is_least != 1 &&
+           Row_u64(now->calls) >= Row_u64(now->in_flight) &&
            row->uptime_s - now->oldest_s > HANG_LATE_S &&
            OwnFile_is(now->file) && !is_main_loop(row);
 }

@@ -286,9 +286,12 @@ static void put_in_flight(struct ListCell *out, const struct TableCell *cell)
 static void put_oldest(struct ListCell *out, const struct TableCell *cell)
 {
     bool hangs = Row_hangs(cell->row);
-    ListCell_seconds(out, cell->value);
-    if (*out->text)
-        strcat(out->text, hangs ? "!" : " ");
+    bool least = cell->row->now->in_flight_is_least == 1;
+    char age[NUMBER_MAX];
+    *out->text = '\0';
+    if (isfinite(cell->value))
+        snprintf(out->text, sizeof out->text, "%s%s%s", least ? ">" : "",
+                 Number_ns(age, 1e9 * cell->value), hangs ? "!" : " ");
     out->style = (uint8_t)(hangs ? STYLE_ALERT : STYLE_PLAIN);
 }
 
