@@ -113,9 +113,9 @@ static int64_t clamp(int64_t value, int64_t most)
     return value < 0 ? 0 : value < most ? value : most;
 }
 
-// Sets the least number of ns for which the thread can have run in the span.
-// Before the span, and after the reading `then`, the thread ran for as long as
-// it can have.
+// Sets the number of ns for which the thread ran in the span. Before the span,
+// and after the reading `then`, the thread ran for an unknown time, but usually
+// it waited. If this leaves too much open, sets the least number.
 static void note_run(struct Preemption *preemption,
                      const struct ThreadTimes *now, int64_t span_ns)
 {
@@ -128,6 +128,8 @@ static void note_run(struct Preemption *preemption,
         return;
     preemption->ran_ns = clamp(cpu - (before > 0 ? before : 0), span_ns);
     preemption->unsure = most - preemption->ran_ns > span_ns / UNSURE;
+    if (!preemption->unsure)
+        preemption->ran_ns = most;
 }
 
 int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,

@@ -48,8 +48,8 @@ struct Preemption {
     // True if `then` contains waits that were only expected.
     bool guessed;
     // Result of the newest call of Preemption_measure: ns of the span in which
-    // the thread ran. If the kernel's clocks do not tell when the thread ran,
-    // the value is the least that they allow.
+    // the thread ran. If `unsure`, the value is the least that the kernel's
+    // clocks allow.
     int64_t ran_ns;
     // True if the kernel's clocks allow very different values of ran_ns,
     // because the newest reading was long before the span.
