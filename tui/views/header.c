@@ -144,7 +144,7 @@ static void add_stretch(struct Strip *strip, const struct Snapshot *snapshot,
     Strip_add(strip, STYLE_PROMPT, "%s to %s", from, to);
     Strip_add(strip, STYLE_FAINT, " of %s", all);
     if (status->from_s <= status->first_s && status->first_s > 0)
-        Strip_add(strip, STYLE_FAINT, ", which the recording begins with");
+        Strip_add(strip, STYLE_FAINT, ", nothing older is kept");
 }
 
 // Adds the rules of a filter. If the terminal is narrow, the last rules are cut

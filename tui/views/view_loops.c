@@ -173,8 +173,11 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
                   Number_ns(number, now->stall_limit_s * 1e9));
     }
     if (now->stalls_total == NULL_U64 && now->loop_count)
-        Strip_put(&strip, 1, STYLE_ALERT,
-                  "steps are not observed now, because they are too many");
+        Strip_put(
+            &strip, 1, STYLE_ALERT,
+            Feed_is_past(ui->feed)
+                ? "steps were not observed at the end"
+                : "steps are not observed now, because they are too many");
     for (size_t i = 0; i < now->loop_count && i < LOOPS_IN_TITLE; i++)
         add_loop(&strip, 2 + (int)i, &now->loops[i]);
     if (now->loop_count > LOOPS_IN_TITLE)

@@ -231,7 +231,10 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
     bool whole = now->tasks_total != NULL_U64;
     Strip_add(&strip, STYLE_PLAIN, "%s",
               Number_grouped(number, whole ? now->tasks_total : found));
-    Strip_add(&strip, STYLE_FAINT, whole ? " of asyncio" : " found so far");
+    Strip_add(&strip, STYLE_FAINT,
+              whole                    ? " of asyncio"
+              : Feed_is_past(ui->feed) ? " recorded"
+                                       : " found so far");
     if (ui->tasks_by_place)
         Strip_put(&strip, 1, STYLE_FAINT,
                   "by creation, %s of them since you look",
