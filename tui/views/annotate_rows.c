@@ -95,7 +95,10 @@ static void draw_cycles(struct Canvas *canvas, struct Box box,
         snprintf(text, sizeof text, "%.1f", row->cycles);
     else
         Number_count(text, row->cycles);
-    Canvas_fit_right(canvas, box, STYLE_PLAIN, text);
+    // Without precise hooks each instruction has the mean over its block.
+    Canvas_fit_right(
+        canvas, box,
+        source->state->listing->precise == 1 ? STYLE_PLAIN : STYLE_FAINT, text);
 }
 
 // Draws how often an instruction was hit, and before it the mark of an armed or

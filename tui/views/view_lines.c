@@ -106,8 +106,9 @@ static void draw_title(struct Ui *ui, const struct ShownRows *shown)
 
 static const char *why_none(const struct ShownRows *shown)
 {
-    return Feed_is_replay(shown->ui->feed) ? "This recording has no lines."
-                                           : "No line is known yet.";
+    return Feed_is_replay(shown->ui->feed)
+               ? "This recording has no lines."
+               : "The hottest lines are being looked for.";
 }
 
 static const struct ShownKind LINES = {.list = {.columns = COLUMNS_OF_LINES,

@@ -66,9 +66,9 @@ static bool is_before(const struct ObjectRow *type, const struct ObjectRow *one,
     return type->grows != 1 && one->born_per_s > other->born_per_s;
 }
 
-// If the row is of a type, returns the most important function that creates
-// objects of this type. If the row is of a function, returns the row's own
-// function. Returns NULL if there is no such function.
+// If the row is of a type, returns the most important shown function that
+// creates objects of this type. If the row is of a function, returns the row's
+// own function. Returns NULL if there is no such function.
 static const struct ObjectRow *creator_of(const struct Model *model,
                                           const struct ObjectRow *row)
 {
@@ -78,7 +78,8 @@ static const struct ObjectRow *creator_of(const struct Model *model,
         return row;
     for (size_t i = 0; i < now->objects_type_count; i++) {
         const struct ObjectRow *at = &now->objects_types[i];
-        if (is_of(at, row) && (!first || is_before(row, at, first)))
+        if (is_of(at, row) && Model_shows_file(model, at->file) &&
+            (!first || is_before(row, at, first)))
             first = at;
     }
     return first;
