@@ -154,6 +154,7 @@ int64_t Preemption_measure(struct Preemption *preemption, int64_t span_ns,
     }
     preemption->known = preemption->known && read_clocks(&now, begin_ns);
     preemption->ran_ns = 0;
+    preemption->unsure = true;
     if (preemption->known)
         note_run(preemption, &now, span_ns);
     if (was_known && preemption->known)

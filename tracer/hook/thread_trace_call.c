@@ -85,22 +85,17 @@ static bool is_clean(const struct Frame *frame, const struct Code *code)
            !code->cold.between;
 }
 
-// Returns the self time of a call. If it is not known, returns the mean of the
-// earlier calls.
-static uint64_t self_of(const struct Frame *frame, const struct Code *code)
-{
-    uint64_t calls = Counter_get(&code->hot.self_calls);
-
-    if (frame->waited == FRAME_UNSURE && calls)
-        return Counter_get(&code->hot.self_cycles) / calls;
-    return frame->self > 0 ? (uint64_t)frame->self : 0;
-}
-
-// Adds the self time of a call whose end a hook has seen.
+// Adds the self time of a call whose end a hook has seen. If the self time is
+// not known, the mean of the earlier calls takes its place.
 static void record_self(const struct Frame *frame, struct Code *code)
 {
-    uint64_t self = self_of(frame, code);
+    uint64_t self = frame->self > 0 ? (uint64_t)frame->self : 0;
+    uint64_t calls = Counter_get(&code->hot.self_calls);
 
+    if (frame->waited == FRAME_UNSURE && !calls)
+        return;
+    if (frame->waited == FRAME_UNSURE)
+        self = Counter_get(&code->hot.self_cycles) / calls;
     Counter_add(&code->hot.self_calls, 1);
     Counter_add(&code->hot.self_cycles, self);
     if (frame->waited > 0)
