@@ -5,6 +5,7 @@
 #include "tests/tracer/make_engine.h"
 #include "tracer/code/latency.h"
 #include "tracer/code/means.h"
+#include "tracer/code/spans.h"
 #include "tracer/session/collect.h"
 #include "tracer/session/costs.h"
 
@@ -138,12 +139,16 @@ TEST_FIXTURE(test_a_rate_that_is_not_known)
     Counter_set(&code->hot.self_calls, 1000);
     Counter_set(&code->hot.self_cycles, (uint64_t)(1000 * 2e-6 * hz));
     code->hot.dark = true;
-    code->spans.arming = ARMED_HOT;
     code->hot.exact = code->hot.calls_exact = false;
+    start_sampler(f);
+    // Without a sample, the calls are unknown even after a slice has begun.
+    Spans_drop(code, 1, false);
+    code->spans.arming = ARMED_SLICES;
+    assert_true(isnan(find(build(f), code)->calls_estimated));
+    code->spans.arming = ARMED_HOT;
     Counter_set(&code->share.cpu.total_ns, 5000000);
     Counter_set(&code->share.samples, 1);
     Counter_set(&code->share.run_samples, 1);
-    start_sampler(f);
     assert_true(find(build(f), code)->calls_error > 0.5);
     assert_true(isnan(find(f->snapshot, code)->calls_per_s));
     Counter_set(&code->share.cpu.total_ns, 500000000);

@@ -36,6 +36,9 @@ struct CodeSpans {
     // True if the slice has ended, so that the function loses its hooks at its
     // next event.
     _Atomic bool ended;
+    // True if the function has ever lost its hooks because of its calls. Only
+    // samples can tell the number of its calls after that.
+    _Atomic bool was_hot;
     // Weighted sum of the numbers of calls in closed spans. A span weighs less
     // with each newer span.
     _Atomic double calls;

@@ -117,6 +117,7 @@ bool Spans_drop(struct Code *code, uint64_t ticks, bool sampled)
     if (unknown)
         spans->pending = spans->missed = 0;
     Spans_set_arming(code, ARMED_HOT);
+    spans->was_hot = true;
     end(code, ticks);
     return unknown;
 }

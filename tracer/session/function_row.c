@@ -177,6 +177,13 @@ static double entry_error(const struct Code *code)
     return Counter_get(&code->hot.resumed) ? cuts / fmax(calls, 1) : 0;
 }
 
+// Returns true if only samples can tell how often the function was called for
+// a time.
+static bool was_hot(const struct Code *code)
+{
+    return code->spans.was_hot || Code_arming(code) == ARMED_HOT;
+}
+
 // Returns the estimated number of calls that no hook has counted. Stores the
 // standard deviation of the estimate in *error. Without a histogram the spread
 // of the durations is taken as 1, because they may differ by any factor.
@@ -189,7 +196,7 @@ static double missed_calls(struct Code *code, const struct Moment *at,
     double rate = Spans_rate(code, ticks, at->hz);
     double of_rate = Spans_rate_error(code, ticks, at->hz) / rate;
 
-    *error = Code_arming(code) == ARMED_HOT || hot > 0
+    *error = was_hot(code) || hot > 0
                  ? Code_calls_error(
                        code, code->row.quantiles_calls ? code->row.spread : 1,
                        at->hz) *
@@ -251,9 +258,8 @@ static void fill_rates(struct Function *f, struct Code *code,
         return;
     f->calls_estimated += missed_calls(code, at, &error);
     f->missed_per_s = Spans_missed_rate(code, spans_ticks(code, at), at->hz);
-    if (Code_arming(code) == ARMED_HOT &&
-        (!at->sees || (code->hot.dark && !Counter_get(&code->share.samples) &&
-                       Code_called_samples(code) == 0)))
+    if (was_hot(code) && (!at->sees || (!Counter_get(&code->share.samples) &&
+                                        Code_called_samples(code) == 0)))
         f->calls_estimated = NAN;
     f->calls_error = error / f->calls_estimated;
     if (!f->rate_estimated)
