@@ -599,9 +599,8 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
     double off_s = (double)(ticks - exceptions->off) / exceptions->hz;
     // The first gap is short, because only a window after it shows whether the
     // burst that caused it goes on.
-    double wanted =
-        full(exceptions) *
-        (Counter_get_double(&exceptions->gap_squares) > 0 ? 1 : 1.5 * LAST);
+    bool first = !(Counter_get_double(&exceptions->gap_squares) > 0);
+    double wanted = full(exceptions) * (first ? 1.5 * LAST : 1);
 
     if (phase == EXCEPTIONS_UNKNOWN)
         return false;
@@ -616,7 +615,8 @@ bool Exceptions_look(struct Exceptions *exceptions, uint64_t ticks,
         return false;
     }
     if (!isinf(exceptions->income) &&
-        (off_s < exceptions->pause_s || exceptions->tokens < wanted))
+        ((off_s < exceptions->pause_s && !first) ||
+         exceptions->tokens < wanted))
         return false;
     begin_change(exceptions);
     open_window(exceptions, cpu_ns, cpu_since(exceptions, cpu_ns));
